@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/core/json.hpp"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <optional>
+#include <utility>
+
+namespace weftline {
+namespace {
+
+void write_string(std::string& out, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out.push_back('"');
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '"':
+        out.append("\\\"");
+        break;
+      case '\\':
+        out.append("\\\\");
+        break;
+      case '\b':
+        out.append("\\b");
+        break;
+      case '\f':
+        out.append("\\f");
+        break;
+      case '\n':
+        out.append("\\n");
+        break;
+      case '\r':
+        out.append("\\r");
+        break;
+      case '\t':
+        out.append("\\t");
+        break;
+      default:
+        if (byte < 0x20) {
+          out.append("\\u00").push_back(kDigits[byte >> 4]);
+          out.push_back(kDigits[byte & 0xf]);
+        } else {
+          out.push_back(c);
+        }
+    }
+  }
+  out.push_back('"');
+}
+
+class Writer {
+ public:
+  explicit Writer(unsigned indent) : indent_(indent) {}
+
+  void write(const JsonValue& value) {
+    if (const auto* object = value.as_object()) {
+      write_items('{', '}', *object, [this](const auto& member) {
+        write_string(text_, member.first);
+        text_.append(indent_ == 0 ? ":" : ": ");
+        write(member.second);
+      });
+    } else if (const auto* array = value.as_array()) {
+      write_items('[', ']', *array, [this](const JsonValue& item) { write(item); });
+    } else if (const auto* string = value.as_string()) {
+      write_string(text_, *string);
+    } else if (const auto* number = value.as_uint()) {
+      text_.append(std::to_string(*number));
+    } else if (const auto* negative = value.as_negative()) {
+      text_.append(std::to_string(*negative));
+    } else if (const auto* boolean = value.as_bool()) {
+      text_.append(*boolean ? "true" : "false");
+    } else {
+      text_.append("null");
+    }
+  }
+
+  [[nodiscard]] std::string take() && { return std::move(text_); }
+
+ private:
+  template <class Items, class WriteItem>
+  void write_items(char open, char close, const Items& items, WriteItem write_item) {
+    text_.push_back(open);
+    ++depth_;
+    bool first = true;
+    for (const auto& item : items) {
+      if (!std::exchange(first, false)) text_.push_back(',');
+      break_line();
+      write_item(item);
+    }
+    --depth_;
+    if (!items.empty()) break_line();
+    text_.push_back(close);
+  }
+
+  void break_line() {
+    if (indent_ == 0) return;
+    text_.push_back('\n');
+    text_.append(std::size_t{indent_} * depth_, ' ');
+  }
+
+  unsigned indent_;
+  std::size_t depth_{0};
+  std::string text_{};
+};
+
+/// True when the text holds a surrogate half. RapidJSON checks raw UTF-8 but lets "\udc00" through.
+bool has_lone_surrogate(std::string_view text) noexcept {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '\xed' && static_cast<unsigned char>(text[i + 1]) >= 0xa0) return true;
+  }
+  return false;
+}
+
+struct Refusal {
+  std::string_view token{};
+  std::string reason{};
+};
+
+/// Receives RapidJSON's events and builds the tree. A member function that returns false ends
+/// parsing.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(unsigned max_depth) : max_depth_(max_depth) {}
+
+  bool Null() { return add(JsonValue()); }
+  bool Bool(bool value) { return add(value); }
+  bool Int(int value) { return add(value); }
+  bool Uint(unsigned value) { return add(value); }
+  bool Int64(std::int64_t value) { return add(value); }
+  bool Uint64(std::uint64_t value) { return add(value); }
+  bool Double(double) {
+    return refuse("JSON_NUMBER",
+                  "the number is no integer of 64 bits; write a whole number from -2^63 to 2^64-1");
+  }
+  bool RawNumber(const char*, rapidjson::SizeType, bool) { return Double(0); }
+
+  bool String(const char* data, rapidjson::SizeType size, bool) {
+    const std::string_view text(data, size);
+    return check_encoding(text) && add(text);
+  }
+
+  bool StartObject() { return open(JsonValue::Object{}); }
+  bool Key(const char* data, rapidjson::SizeType size, bool) {
+    std::string key(data, size);
+    if (!check_encoding(key)) return false;
+    Container& top = stack_.back();
+    if (std::get<JsonValue::Object>(top.items).contains(key)) {
+      return refuse("JSON_DUPLICATE_KEY", "key '" + key + "' appears twice in one object");
+    }
+    top.key = std::move(key);
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) { return close(); }
+
+  bool StartArray() { return open(JsonValue::Array{}); }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+
+  [[nodiscard]] const std::optional<Refusal>& refusal() const noexcept { return refusal_; }
+  [[nodiscard]] JsonValue take() && { return std::move(root_); }
+
+ private:
+  struct Container {
+    std::variant<JsonValue::Object, JsonValue::Array> items{};
+    std::string key{};  ///< of the member that comes next
+  };
+
+  bool refuse(std::string_view token, std::string reason) {
+    refusal_ = Refusal{token, std::move(reason)};
+    return false;
+  }
+
+  bool check_encoding(std::string_view text) {
+    if (!has_lone_surrogate(text)) return true;
+    return refuse("JSON_ENCODING", "a \\u escape gives half a surrogate pair");
+  }
+
+  bool open(std::variant<JsonValue::Object, JsonValue::Array> items) {
+    if (stack_.size() >= max_depth_) {
+      return refuse("JSON_LIMIT", "nested deeper than " + std::to_string(max_depth_) + " levels");
+    }
+    stack_.push_back({std::move(items), {}});
+    return true;
+  }
+
+  bool close() {
+    Container done = std::move(stack_.back());
+    stack_.pop_back();
+    return std::visit([this](auto& items) { return add(JsonValue(std::move(items))); }, done.items);
+  }
+
+  bool add(JsonValue value) {
+    if (stack_.empty()) {
+      root_ = std::move(value);
+    } else if (auto* array = std::get_if<JsonValue::Array>(&stack_.back().items)) {
+      array->push_back(std::move(value));
+    } else {
+      Container& top = stack_.back();
+      std::get<JsonValue::Object>(top.items).emplace(std::move(top.key), std::move(value));
+    }
+    return true;
+  }
+
+  unsigned max_depth_;
+  std::vector<Container> stack_{};
+  JsonValue root_{};
+  std::optional<Refusal> refusal_{};
+};
+
+std::string_view token_of(rapidjson::ParseErrorCode code) noexcept {
+  switch (code) {
+    case rapidjson::kParseErrorNumberTooBig:
+      return "JSON_NUMBER";
+    case rapidjson::kParseErrorStringInvalidEncoding:
+    case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
+      return "JSON_ENCODING";
+    default:
+      return "JSON_SYNTAX";
+  }
+}
+
+auto refuse_at(std::size_t offset, std::string_view token, std::string_view reason) {
+  return fail(ErrorCode::kInvalidArgument, token,
+              "JSON at byte " + std::to_string(offset) + ": " + std::string(reason));
+}
+
+}  // namespace
+
+JsonValue::JsonValue(std::int64_t value) {
+  if (value < 0) {
+    value_ = value;
+  } else {
+    value_ = static_cast<std::uint64_t>(value);
+  }
+}
+
+const JsonValue* JsonValue::find(std::string_view key) const noexcept {
+  const Object* object = as_object();
+  if (object == nullptr) return nullptr;
+  const auto found = object->find(key);
+  return found == object->end() ? nullptr : &found->second;
+}
+
+std::string JsonValue::dump(unsigned indent) const {
+  Writer writer(indent);
+  writer.write(*this);
+  std::string text = std::move(writer).take();
+  if (indent != 0) text.push_back('\n');
+  return text;
+}
+
+expected<JsonValue, Error> parse_json(std::string_view text, JsonLimits limits) {
+  if (text.size() > limits.max_bytes) {
+    return refuse_at(limits.max_bytes, "JSON_LIMIT",
+                     "the text has " + std::to_string(text.size()) + " bytes, the limit is " +
+                         std::to_string(limits.max_bytes));
+  }
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  TreeBuilder builder(limits.max_depth);
+  // Iterative, so that hostile nesting can't use up the call stack.
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  if (builder.refusal()) {
+    return refuse_at(stream.Tell(), builder.refusal()->token, builder.refusal()->reason);
+  }
+  if (result.IsError()) {
+    return refuse_at(result.Offset(), token_of(result.Code()),
+                     rapidjson::GetParseError_En(result.Code()));
+  }
+  // RapidJSON takes a NUL byte for the end of the text.
+  if (stream.Tell() != text.size()) {
+    return refuse_at(stream.Tell(), "JSON_SYNTAX", "text after the end of the value");
+  }
+  return std::move(builder).take();
+}
+
+}  // namespace weftline
