@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace weftline {
+
+/// A function object held in place (no allocation), run once in stream order. It must not throw,
+/// must not call a device or drop the last owner of a stream, an event or memory, and must not wait
+/// for what its own stream does later or for a task of another stream: one thread may run them all.
+class HostTask {
+ public:
+  static constexpr std::size_t kCapacity = 192;
+
+  HostTask() noexcept = default;
+  template <class Fn>
+    requires(!std::is_same_v<std::remove_cvref_t<Fn>, HostTask> &&
+             std::is_invocable_v<std::remove_cvref_t<Fn>&>)
+  HostTask(Fn&& fn) noexcept : invoke_(&invoke_as<std::remove_cvref_t<Fn>>) {
+    using Held = std::remove_cvref_t<Fn>;
+    static_assert(sizeof(Held) <= kCapacity && alignof(Held) <= alignof(std::max_align_t),
+                  "a host task captures at most 192 bytes: capture pointers and sizes");
+    static_assert(std::is_trivially_copyable_v<Held> && std::is_trivially_destructible_v<Held>,
+                  "a host task captures plain values only; what it points to must outlive it");
+    ::new (static_cast<void*>(storage_)) Held(std::forward<Fn>(fn));
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return invoke_ != nullptr; }
+  /// Runs the function; the task must not be empty.
+  void operator()() noexcept { invoke_(storage_); }
+
+ private:
+  template <class Held>
+  static void invoke_as(void* storage) noexcept {
+    (*std::launder(static_cast<Held*>(storage)))();
+  }
+  void (*invoke_)(void*) noexcept {nullptr};
+  alignas(std::max_align_t) std::byte storage_[kCapacity];
+};
+
+}  // namespace weftline

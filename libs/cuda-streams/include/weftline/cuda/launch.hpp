@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "weftline/cuda/device.hpp"
+
+namespace weftline {
+
+/// A range of bytes that an operation reads or writes.
+struct MemoryAccess {
+  const void* begin{nullptr};
+  std::uint64_t bytes{0};
+};
+
+/// Runs one step of work in the order of `stream`, the same way on every device:
+///  - no stream: `host_fn()` at once, on this thread;
+///  - an emulated device: `host_fn` as a task in stream order;
+///  - CUDA: `cuda_fn(cudaStream_t)` at once, which launches on that stream and returns
+///    `expected<void, Error>`. The device must be the thread's current one.
+/// `host_fn` captures plain values only (see HostTask). `reads` and `writes` declare all bytes that
+/// the step touches, for the stream-order checker. Allocates nothing, and blocks only where
+/// `Device::launch_host` does.
+template <class HostFn, class CudaFn>
+expected<void, Error> launch(StreamRef stream, std::span<const MemoryAccess> reads,
+                             std::span<const MemoryAccess> writes, HostFn&& host_fn,
+                             CudaFn&& cuda_fn) {
+  static_cast<void>(reads);
+  static_cast<void>(writes);
+  if (!stream) {
+    host_fn();
+    return {};
+  }
+  Device& device = *stream.device();
+  if (device.id().kind == DeviceKind::kEmulated) {
+    return device.launch_host(stream, HostTask(std::forward<HostFn>(host_fn)));
+  }
+  WEFTLINE_TRY(cuda_fn(stream.get()));
+  return device.check_launch();
+}
+
+}  // namespace weftline

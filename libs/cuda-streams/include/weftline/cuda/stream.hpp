@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "weftline/cuda/stream_ref.hpp"
+
+namespace weftline {
+
+struct StreamOptions {
+  /// As in CUDA: lower is more urgent; clamped to the device's range. An emulated device has one
+  /// priority.
+  int priority{0};
+};
+
+/// Owns one non-blocking stream and keeps its device open. Move-only; empty after a move.
+/// Destruction waits for nothing: work already queued still runs, and what it uses must live until
+/// then. (Where it drops the last owner of an emulated device: see `open_device()`.)
+class Stream {
+ public:
+  Stream() noexcept = default;
+  /// Takes over a handle that `device` made. For backends.
+  Stream(std::shared_ptr<Device> device, CUstream_st* handle) noexcept
+      : device_(std::move(device)), handle_(handle) {}
+  Stream(Stream&& other) noexcept
+      : device_(std::move(other.device_)), handle_(std::exchange(other.handle_, nullptr)) {}
+  Stream& operator=(Stream&& other) noexcept;
+  ~Stream();
+
+  [[nodiscard]] StreamRef ref() const noexcept {
+    return handle_ ? StreamRef(*device_, handle_) : StreamRef{};
+  }
+  [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+ private:
+  std::shared_ptr<Device> device_{};
+  CUstream_st* handle_{nullptr};
+};
+
+}  // namespace weftline

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+namespace weftline::cuda_streams {
+
+/// The driver calls that the runtime API does not offer. They are looked up at run time, never
+/// linked, so that one binary starts on a machine without a driver.
+struct CudaDriver {
+  decltype(&cuDeviceGet) device_get{nullptr};
+  decltype(&cuDeviceGetAttribute) device_get_attribute{nullptr};
+  decltype(&cuDevicePrimaryCtxRetain) primary_context_retain{nullptr};
+  decltype(&cuCtxGetCurrent) context_get_current{nullptr};
+  decltype(&cuCtxPushCurrent) context_push_current{nullptr};
+  decltype(&cuCtxPopCurrent) context_pop_current{nullptr};
+
+  /// Looks all of them up. Makes no context.
+  [[nodiscard]] cudaError_t load() noexcept;
+};
+
+/// Makes a device's context the calling thread's current one for a scope. Unlike a pair of
+/// cudaSetDevice calls it puts back exactly what was there, and makes no context on device 0 for a
+/// thread that had none. Where the context is current already, as in every callback, it costs one
+/// read of a thread-local.
+class CurrentContext {
+ public:
+  CurrentContext(const CudaDriver& driver, CUcontext context) noexcept : driver_(driver) {
+    CUcontext current = nullptr;
+    driver_.context_get_current(&current);
+    pushed_ = current != context && driver_.context_push_current(context) == CUDA_SUCCESS;
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  ~CurrentContext() {
+    if (pushed_) {
+      CUcontext ours = nullptr;
+      driver_.context_pop_current(&ours);
+    }
+  }
+
+ private:
+  const CudaDriver& driver_;
+  bool pushed_{false};
+};
+
+}  // namespace weftline::cuda_streams

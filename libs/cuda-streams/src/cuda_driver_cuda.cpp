@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_driver.hpp"
+
+namespace weftline::cuda_streams {
+namespace {
+
+/// The first driver version that has them all in the form of our headers.
+constexpr unsigned int kDriverApiVersion = 12000;
+
+template <class Function>
+cudaError_t look_up(const char* name, Function& function) noexcept {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, kDriverApiVersion,
+                                                              cudaEnableDefault, &found);
+  if (status != cudaSuccess) {
+    return status;
+  }
+  function = reinterpret_cast<Function>(address);
+  return found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound;
+}
+
+}  // namespace
+
+cudaError_t CudaDriver::load() noexcept {
+  cudaError_t status = cudaSuccess;
+  const auto next = [&status](const char* name, auto& function) {
+    if (status == cudaSuccess) {
+      status = look_up(name, function);
+    }
+  };
+  next("cuDeviceGet", device_get);
+  next("cuDeviceGetAttribute", device_get_attribute);
+  next("cuDevicePrimaryCtxRetain", primary_context_retain);
+  next("cuCtxGetCurrent", context_get_current);
+  next("cuCtxPushCurrent", context_push_current);
+  next("cuCtxPopCurrent", context_pop_current);
+  return status;
+}
+
+}  // namespace weftline::cuda_streams

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulated_device.hpp"
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "device_checks.hpp"
+#include "emulated_event.hpp"
+#include "host_memory.hpp"
+
+namespace weftline::cuda_streams {
+namespace {
+
+// A handle is the address of our object; only this file turns one into the other.
+EmulatedStream& as_stream(CUstream_st* handle) noexcept {
+  return *reinterpret_cast<EmulatedStream*>(handle);
+}
+EmulatedEvent& as_event(CUevent_st* handle) noexcept {
+  return *reinterpret_cast<EmulatedEvent*>(handle);
+}
+
+}  // namespace
+
+DeviceDescription describe_emulated_device(std::uint32_t ordinal,
+                                           const EmulatedDeviceOptions& options) {
+  constexpr std::string_view kPrefix = "weftline-emul-";
+  DeviceDescription description;
+  description.id = {DeviceKind::kEmulated, ordinal};
+  for (std::size_t i = 0; i < kPrefix.size(); ++i) {
+    description.uuid[i] = static_cast<std::uint8_t>(kPrefix[i]);
+  }
+  description.uuid[14] = static_cast<std::uint8_t>('0' + ordinal / 10 % 10);
+  description.uuid[15] = static_cast<std::uint8_t>('0' + ordinal % 10);
+  description.name = "Weftline emulated device";
+  description.sm_count = options.sm_count;
+  description.hardware_queues = options.hardware_queues;
+  description.memory_bytes = options.memory_bytes;
+  return description;
+}
+
+EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
+    : description_(describe_emulated_device(ordinal, options)),
+      queue_capacity_(options.stream_queue_capacity) {}
+
+EmulatedDevice::~EmulatedDevice() {
+  // A worker must not join itself, nor a stream that waits for what it does next.
+  const bool may_wait = !EmulatedStream::on_worker_thread();
+  for (const auto& stream : streams_) {
+    if (may_wait) {
+      stream->join();
+    } else {
+      stream->detach();
+    }
+  }
+}
+
+expected<Stream, Error> EmulatedDevice::create_stream(const StreamOptions&) {
+  MutexLock lock(mutex_);
+  std::erase_if(streams_, [](const std::shared_ptr<EmulatedStream>& stream) {
+    const bool finished = stream->finished();
+    if (finished) {
+      stream->join();
+    }
+    return finished;
+  });
+  try {
+    streams_.reserve(streams_.size() + 1);  // a worker that has started must find its place
+    streams_.push_back(EmulatedStream::start(queue_capacity_));
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kResourceExhausted, "DEVICE_STREAMS_EXHAUSTED",
+                id().to_string() + " cannot start stream " + std::to_string(streams_.size() + 1) +
+                    " with a queue of " + std::to_string(queue_capacity_) +
+                    " operations: " + error.what() +
+                    ". Use fewer streams, a smaller stream_queue_capacity, or raise the limit on "
+                    "threads (ulimit -u).");
+  }
+  return Stream(shared_from_this(), reinterpret_cast<CUstream_st*>(streams_.back().get()));
+}
+
+expected<Event, Error> EmulatedDevice::create_event() {
+  return Event(shared_from_this(), reinterpret_cast<CUevent_st*>(new EmulatedEvent));
+}
+
+expected<MemoryBlock, Error> EmulatedDevice::allocate(MemoryKind kind, std::uint64_t bytes) {
+  WEFTLINE_TRY(check_kind(id(), kind));
+  if (bytes == 0) {
+    return MemoryBlock(shared_from_this(), kind, nullptr, 0);
+  }
+  WEFTLINE_TRY(take_from_budget(kind, bytes));
+  expected<std::byte*, Error> data = allocate_touched(bytes);
+  if (!data) {
+    give_to_budget(kind, bytes);
+    return forward_error(std::move(data));
+  }
+  return MemoryBlock(shared_from_this(), kind, *data, bytes);
+}
+
+expected<void, Error> EmulatedDevice::take_from_budget(MemoryKind kind, std::uint64_t bytes) {
+  if (!is_device_resident(kind)) {
+    return {};
+  }
+  const std::uint64_t total = description_.memory_bytes;
+  std::uint64_t allocated = allocated_bytes_;
+  do {
+    if (bytes > total - allocated) {
+      return fail(ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED",
+                  id().to_string() + " cannot allocate " + std::to_string(bytes) + " bytes of " +
+                      std::string(memory_kind_name(kind)) + " memory: " +
+                      std::to_string(total - allocated) + " of " + std::to_string(total) +
+                      " bytes are free. Use smaller or fewer pools, or raise "
+                      "EmulatedDeviceOptions::memory_bytes.");
+    }
+  } while (!allocated_bytes_.compare_exchange_weak(allocated, allocated + bytes));
+  return {};
+}
+
+void EmulatedDevice::give_to_budget(MemoryKind kind, std::uint64_t bytes) noexcept {
+  if (is_device_resident(kind)) {
+    allocated_bytes_ -= bytes;
+  }
+}
+
+expected<void, Error> EmulatedDevice::record(EventRef event, StreamRef stream) noexcept {
+  WEFTLINE_TRY(check_own(*this, event));
+  WEFTLINE_TRY(check_own(*this, stream));
+  as_event(event.get()).record(as_stream(stream.get()).queue(RecordOperation{}));
+  return {};
+}
+
+expected<void, Error> EmulatedDevice::wait(StreamRef stream, EventRef event) noexcept {
+  WEFTLINE_TRY(check_own(*this, stream));
+  WEFTLINE_TRY(check_same_backend(*this, event));
+  TimelinePoint point = as_event(event.get()).last_record();
+  if (!point.reached()) {
+    as_stream(stream.get()).queue(WaitOperation{std::move(point)});
+  }
+  return {};
+}
+
+expected<bool, Error> EmulatedDevice::is_complete(EventRef event) noexcept {
+  WEFTLINE_TRY(check_own(*this, event));
+  return as_event(event.get()).last_record().reached();
+}
+
+expected<void, Error> EmulatedDevice::copy(StreamRef stream, void* destination, const void* source,
+                                           std::uint64_t bytes) noexcept {
+  WEFTLINE_TRY(check_own(*this, stream));
+  WEFTLINE_TRY(check_range(destination, bytes));
+  WEFTLINE_TRY(check_range(source, bytes));
+  if (bytes != 0) {
+    as_stream(stream.get()).queue(CopyOperation{destination, source, bytes});
+  }
+  return {};
+}
+
+expected<void, Error> EmulatedDevice::fill(StreamRef stream, void* destination, std::byte value,
+                                           std::uint64_t bytes) noexcept {
+  WEFTLINE_TRY(check_own(*this, stream));
+  WEFTLINE_TRY(check_range(destination, bytes));
+  if (bytes != 0) {
+    as_stream(stream.get()).queue(FillOperation{destination, value, bytes});
+  }
+  return {};
+}
+
+expected<void, Error> EmulatedDevice::launch_host(StreamRef stream, const HostTask& task) noexcept {
+  WEFTLINE_TRY(check_own(*this, stream));
+  WEFTLINE_TRY(check_task(task));
+  as_stream(stream.get()).queue(task);
+  return {};
+}
+
+expected<void, Error> EmulatedDevice::synchronize(EventRef event) noexcept {
+  WEFTLINE_TRY(check_own(*this, event));
+  as_event(event.get()).last_record().wait();
+  return {};
+}
+
+expected<void, Error> EmulatedDevice::synchronize(StreamRef stream) noexcept {
+  WEFTLINE_TRY(check_own(*this, stream));
+  as_stream(stream.get()).last_queued().wait();
+  return {};
+}
+
+void EmulatedDevice::destroy_stream(CUstream_st* stream) noexcept { as_stream(stream).close(); }
+
+void EmulatedDevice::destroy_event(CUevent_st* event) noexcept { delete &as_event(event); }
+
+void EmulatedDevice::free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept {
+  free_touched(data);
+  give_to_budget(kind, bytes);
+}
+
+}  // namespace weftline::cuda_streams

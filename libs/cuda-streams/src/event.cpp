@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/cuda/event.hpp"
+
+#include <utility>
+
+#include "weftline/cuda/device.hpp"
+
+namespace weftline {
+
+Event& Event::operator=(Event&& other) noexcept {
+  Event taken(std::move(other));
+  std::swap(device_, taken.device_);
+  std::swap(handle_, taken.handle_);
+  return *this;
+}
+
+Event::~Event() {
+  if (handle_ != nullptr) {
+    device_->destroy_event(handle_);
+  }
+}
+
+}  // namespace weftline

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/cuda/stream.hpp"
+
+#include <utility>
+
+#include "weftline/cuda/device.hpp"
+
+namespace weftline {
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  Stream taken(std::move(other));
+  std::swap(device_, taken.device_);
+  std::swap(handle_, taken.handle_);
+  return *this;
+}
+
+Stream::~Stream() {
+  if (handle_ != nullptr) {
+    device_->destroy_stream(handle_);
+  }
+}
+
+}  // namespace weftline

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch_test_macros.hpp>
+
+#ifndef WEFTLINE_WITH_CUDA
+
+TEST_CASE("the CUDA backend's own tests") { SKIP("this build has no CUDA backend"); }
+
+#else
+
+#include <cuda_runtime_api.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "device_under_test.hpp"
+#include "test_kernels.hpp"
+#include "weftline/cuda/launch.hpp"
+
+namespace weftline::testing {
+namespace {
+
+const OpenDevice kOpenFirst = [] { return open_device({DeviceKind::kCuda, 0}); };
+const OpenDevice kOpenSecond = [] { return open_device({DeviceKind::kCuda, 1}); };
+
+/// Lives until the program's end: CUDA must not be called there.
+struct KeptUntilExit {
+  std::shared_ptr<Device> device;
+  Stream stream;
+  Event event;
+  MemoryBlock memory;
+};
+std::optional<KeptUntilExit> kept_until_exit;
+
+/// Runs this program again with one hidden test, since a lost context can't be had back. Returns
+/// its exit status, or -1 when it did not end.
+int run_in_new_process(const char* test) {
+  std::array<char*, 3> arguments{const_cast<char*>("cuda-streams-gpu-tests"),
+                                 const_cast<char*>(test), nullptr};
+  pid_t child = 0;
+  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) != 0) {
+    return -1;
+  }
+  int status = 0;
+  if (!eventually([&] { return waitpid(child, &status, WNOHANG) == child; })) {
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return -1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("the catalog describes a CUDA device with what the driver knows of it") {
+  const auto device = open_or_skip(kOpenFirst);
+  const DeviceDescription& description = device->description();
+  CHECK_FALSE(description.name.empty());
+  CHECK(description.uuid != DeviceUuid{});
+  CHECK(description.sm_count > 0);
+  CHECK(description.memory_bytes > 0);
+  CHECK(description.hardware_queues >= 1);
+  CHECK(description.hardware_queues <= 32);
+  const DeviceCatalog catalog = capture_device_catalog();
+  REQUIRE(catalog.find(device->id()) != nullptr);
+  CHECK(*catalog.find(device->id()) == description);
+}
+
+TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the host") {
+  Workbench cuda(open_or_skip(kOpenFirst));
+  Workbench emulated(take(open_device({DeviceKind::kEmulated, 0})));
+  REQUIRE_OK(cuda.device().make_current());
+  static constexpr std::uint32_t kCount = 1000;
+  const auto run = [&](Workbench* bench) {
+    const StreamRef stream = bench != nullptr ? bench->stream() : StreamRef{};
+    const auto bytes = (bench != nullptr ? *bench : emulated).pinned(kCount * 4, std::byte{0x7F});
+    auto* const values = reinterpret_cast<std::uint32_t*>(bytes.data());
+    const MemoryAccess access{bytes.data(), bytes.size()};
+    REQUIRE_OK(launch(
+        stream, {&access, 1}, {&access, 1},
+        [values] { std::for_each_n(values, kCount, [](std::uint32_t& value) { ++value; }); },
+        [&](CUstream_st* handle) -> expected<void, Error> {
+          launch_add_one(handle, values, kCount);
+          return {};
+        }));
+    if (bench != nullptr) {
+      bench->finish(stream);
+    }
+    return std::vector<std::uint32_t>(values, values + kCount);
+  };
+  const auto on_host = run(nullptr);
+  CHECK(on_host.front() == 0x7F7F7F80);
+  CHECK(run(&emulated) == on_host);
+  CHECK(run(&cuda) == on_host);
+}
+
+TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spoils nothing") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  REQUIRE_OK(bench.device().make_current());
+  const StreamRef stream = bench.stream();
+  const auto refused = launch(
+      stream, {}, {}, [] {},
+      [](CUstream_st* handle) -> expected<void, Error> {
+        launch_too_wide(handle);
+        return {};
+      });
+  REQUIRE_REFUSED(refused, ErrorCode::kInvalidArgument, "DEVICE_CALL_FAILED");
+  CAPTURE(refused.error().message);
+  CHECK(refused.error().message.find("cuda:0: a kernel launch") != std::string::npos);
+  CHECK(refused.error().message.find("cudaErrorInvalidConfiguration") != std::string::npos);
+  REQUIRE_OK(bench.device().check_launch());
+  bench.finish(stream);
+}
+
+TEST_CASE("an incomplete event is not mistaken for a failed launch") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  const StreamRef stream = bench.stream();
+  const EventRef event = bench.event();
+  StreamGate gate(stream);
+  REQUIRE_OK(bench.device().record(event, stream));
+  CHECK_FALSE(bench.device().is_complete(event).value());
+  REQUIRE_OK(bench.device().check_launch());
+}
+
+TEST_CASE("polling an event leaves another thread's stream capture whole") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  Device& device = bench.device();
+  REQUIRE_OK(device.make_current());
+  const StreamRef captured = bench.stream();
+  const StreamRef other = bench.stream();
+  const EventRef event = bench.event();
+  const auto memory = bench.memory(MemoryKind::kCudaDevice, 1);
+  REQUIRE_OK(device.record(event, other));
+
+  REQUIRE(cudaStreamBeginCapture(captured.get(), cudaStreamCaptureModeGlobal) == cudaSuccess);
+  REQUIRE_OK(device.fill(captured, memory.data(), std::byte{1}, 1));
+  bool polled = false;
+  std::jthread([&] {
+    polled = eventually([&] { return device.is_complete(event).value_or(false); });
+  }).join();
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaStreamEndCapture(captured.get(), &graph) == cudaSuccess);
+  CHECK(polled);
+  CHECK(graph != nullptr);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+}
+
+TEST_CASE("calls on one device leave the thread's current device alone") {
+  Workbench first(open_or_skip(kOpenFirst));
+  Workbench second(open_or_skip(kOpenSecond));
+  REQUIRE_OK(second.device().make_current());
+  const StreamRef stream = first.stream();
+  const EventRef event = first.event();
+  const auto memory = first.memory(MemoryKind::kCudaDevice, 64);
+  REQUIRE_OK(first.device().fill(stream, memory.data(), std::byte{1}, 64));
+  REQUIRE_OK(first.device().record(event, stream));
+  REQUIRE(completes(event));
+  int current = -1;
+  REQUIRE(cudaGetDevice(&current) == cudaSuccess);
+  CHECK(current == 1);
+}
+
+TEST_CASE("one host task more than CUDA's limit is refused by code, and room comes back") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  int runs = 0;
+  {
+    StreamGate gate(stream);
+    for (int i = 1; i < 1024; ++i) {
+      REQUIRE_OK(device.launch_host(stream, [count = &runs] { ++*count; }));
+    }
+    const auto refused = device.launch_host(stream, [count = &runs] { ++*count; });
+    REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "DEVICE_HOST_TASKS_EXHAUSTED");
+    CHECK(refused.error().message.empty());
+  }
+  bench.finish(stream);
+  CHECK(runs == 1023);
+  REQUIRE(eventually([&] { return device.launch_host(stream, [] {}).has_value(); }));
+}
+
+TEST_CASE("owners that live until the program ends do not call CUDA then") {
+  const auto device = open_or_skip(kOpenFirst);
+  kept_until_exit.emplace();
+  kept_until_exit->device = device;
+  kept_until_exit->stream = take(device->create_stream({}));
+  kept_until_exit->event = take(device->create_event());
+  kept_until_exit->memory = take(device->allocate(MemoryKind::kCudaDevice, 64));
+  const StreamRef stream = kept_until_exit->stream.ref();
+  REQUIRE_OK(device->fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
+  REQUIRE_OK(device->record(kept_until_exit->event.ref(), stream));
+  CHECK(completes(kept_until_exit->event.ref()));
+}
+
+TEST_CASE("a kernel fault loses the device: words once, then the code alone") {
+  static_cast<void>(open_or_skip(kOpenFirst));
+  CHECK(run_in_new_process("[device-lost-child]") == 0);
+}
+
+TEST_CASE("in a process of its own, a kernel fault loses the device", "[.][device-lost-child]") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  Device& device = bench.device();
+  REQUIRE_OK(device.make_current());
+  const StreamRef stream = bench.stream();
+  const EventRef event = bench.event();
+  const auto memory = bench.pinned(16);
+  launch_fault(stream.get());
+  const auto first = device.synchronize(stream);
+  REQUIRE_REFUSED(first, ErrorCode::kFailure, "DEVICE_LOST");
+  CAPTURE(first.error().message);
+  CHECK(first.error().message.find("cuda:0") != std::string::npos);
+  CHECK(first.error().message.find("cudaStreamSynchronize") != std::string::npos);
+  CHECK(first.error().message.find("cudaErrorIllegalAddress") != std::string::npos);
+
+  const auto later = device.fill(stream, memory.data(), std::byte{1}, 16);
+  REQUIRE_REFUSED(later, ErrorCode::kFailure, "DEVICE_LOST");
+  CHECK(later.error().message.empty());
+  REQUIRE_REFUSED(device.record(event, stream), ErrorCode::kFailure, "DEVICE_LOST");
+  REQUIRE_REFUSED(device.is_complete(event), ErrorCode::kFailure, "DEVICE_LOST");
+  REQUIRE_REFUSED(device.check_launch(), ErrorCode::kFailure, "DEVICE_LOST");
+  REQUIRE_REFUSED(device.create_stream({}), ErrorCode::kFailure, "DEVICE_LOST");
+  REQUIRE_REFUSED(device.allocate(MemoryKind::kCudaDevice, 16), ErrorCode::kFailure, "DEVICE_LOST");
+}
+
+}  // namespace weftline::testing
+
+#endif

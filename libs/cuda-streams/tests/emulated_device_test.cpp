@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulated_device.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "device_under_test.hpp"
+
+namespace weftline::testing {
+namespace {
+
+std::shared_ptr<Device> open_emulated(const EmulatedDeviceOptions& options = {}) {
+  return take(open_device({DeviceKind::kEmulated, 0}, {options}));
+}
+
+std::size_t threads_of_this_process() {
+  namespace fs = std::filesystem;
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator{}));
+}
+
+/// Lives until the program's end, with work done on it: nothing may go wrong there.
+struct KeptUntilExit {
+  std::shared_ptr<Device> device;
+  Stream stream;
+  Event event;
+  MemoryBlock memory;
+};
+std::optional<KeptUntilExit> kept_until_exit;
+
+/// What a task needs to drop the last owner of its own device.
+struct LastOwner {
+  std::shared_ptr<Device> device;
+  std::atomic<bool> dropped{false};
+};
+
+}  // namespace
+
+TEST_CASE("an emulated device describes itself by its options and a UUID made from its ordinal") {
+  const DeviceDescription description = cuda_streams::describe_emulated_device(
+      42, {.sm_count = 3, .hardware_queues = 5, .memory_bytes = 777});
+  CHECK(description.id == DeviceId{DeviceKind::kEmulated, 42});
+  CHECK(std::string(description.uuid.begin(), description.uuid.end()) == "weftline-emul-42");
+  CHECK(description.sm_count == 3);
+  CHECK(description.hardware_queues == 5);
+  CHECK(description.memory_bytes == 777);
+}
+
+TEST_CASE("device and managed memory share an emulated device's budget to the byte") {
+  const auto device = open_emulated({.memory_bytes = 1000});
+  const MemoryBlock first = take(device->allocate(MemoryKind::kCudaDevice, 600));
+  const auto refused = device->allocate(MemoryKind::kCudaManaged, 401);
+  REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
+  CHECK(refused.error().message.find("401") != std::string::npos);
+  CHECK(refused.error().message.find("400 of 1000") != std::string::npos);
+  {
+    const MemoryBlock rest = take(device->allocate(MemoryKind::kCudaManaged, 400));
+    CHECK_FALSE(device->allocate(MemoryKind::kCudaDevice, 1).has_value());
+    const MemoryBlock pinned = take(device->allocate(MemoryKind::kPinnedHost, 5000));
+  }
+  CHECK(take(device->allocate(MemoryKind::kCudaDevice, 400)).byte_size() == 400);
+  CHECK_FALSE(
+      device->allocate(MemoryKind::kCudaDevice, ~std::uint64_t{0}).has_value());  // no wrap-around
+}
+
+TEST_CASE("closing an emulated device waits for the work of streams that are gone already") {
+  bool ran = false;  // plain: closing is what makes it visible
+  auto device = open_emulated();
+  {
+    const Stream stream = take(device->create_stream({}));
+    for (int i = 0; i < 100; ++i) {
+      REQUIRE_OK(device->launch_host(stream.ref(), [] { std::this_thread::yield(); }));
+    }
+    REQUIRE_OK(device->launch_host(stream.ref(), [to = &ran] { *to = true; }));
+  }
+  device.reset();
+  CHECK(ran);
+}
+
+TEST_CASE("the last owner of an emulated device may be dropped by a task of its own stream") {
+  std::atomic<bool> both_streams_done{false};
+  LastOwner last;
+  last.device = open_emulated();
+  Stream stream = take(last.device->create_stream({}));
+  // It waits for the first one: to join it from there would never end.
+  Stream follower = take(last.device->create_stream({}));
+  Event dropped = take(last.device->create_event());
+  std::optional<StreamGate> gate(stream.ref());
+  REQUIRE_OK(last.device->launch_host(stream.ref(), [to = &last] {
+    to->device.reset();
+    to->dropped = true;
+  }));
+  REQUIRE_OK(last.device->record(dropped.ref(), stream.ref()));
+  REQUIRE_OK(last.device->wait(follower.ref(), dropped.ref()));
+  REQUIRE_OK(last.device->launch_host(follower.ref(), [to = &both_streams_done] { *to = true; }));
+  stream = Stream{};
+  follower = Stream{};
+  dropped = Event{};
+  const std::weak_ptr<Device> watch = last.device;
+
+  gate.reset();
+  REQUIRE(eventually([&] { return last.dropped.load(); }));
+  CHECK(watch.expired());
+  REQUIRE(eventually([&] { return both_streams_done.load(); }));
+}
+
+TEST_CASE("the worker of a destroyed stream ends, and a device that makes streams for ever works") {
+  const auto device = open_emulated();
+  const std::size_t threads_before = threads_of_this_process();
+  int runs = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Stream stream = take(device->create_stream({}));
+    REQUIRE_OK(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
+    REQUIRE_OK(device->synchronize(stream.ref()));
+  }
+  CHECK(runs == 200);
+  REQUIRE(eventually([&] { return threads_of_this_process() <= threads_before; }));
+}
+
+TEST_CASE("owners that live until the program ends do no harm") {
+  kept_until_exit.emplace();
+  kept_until_exit->device = open_emulated();
+  Device& device = *kept_until_exit->device;
+  kept_until_exit->stream = take(device.create_stream({}));
+  kept_until_exit->event = take(device.create_event());
+  kept_until_exit->memory = take(device.allocate(MemoryKind::kCudaDevice, 64));
+  const StreamRef stream = kept_until_exit->stream.ref();
+  REQUIRE_OK(device.fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
+  REQUIRE_OK(device.record(kept_until_exit->event.ref(), stream));
+  CHECK(completes(kept_until_exit->event.ref()));
+}
+
+}  // namespace weftline::testing

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <string>
+
+#include "allocation_count.hpp"
+#include "device_under_test.hpp"
+
+// The part of the conformance suite about memory, and about what hot calls may cost.
+
+namespace weftline::testing {
+
+inline constexpr std::array kAllKinds{MemoryKind::kHost, MemoryKind::kPinnedHost,
+                                      MemoryKind::kCudaDevice, MemoryKind::kCudaManaged};
+
+TEST_CASE("memory of each kind is aligned and says what it is") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  for (const MemoryKind kind :
+       {MemoryKind::kPinnedHost, MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
+    CAPTURE(memory_kind_name(kind));
+    for (const std::uint64_t bytes : {1U, 255U, 4097U, 1U << 20}) {
+      const MemoryBlock block = take(bench.device().allocate(kind, bytes));
+      CHECK(reinterpret_cast<std::uintptr_t>(block.data()) % kMemoryBlockAlignment == 0);
+      CHECK(block.byte_size() == bytes);
+      CHECK(block.kind() == kind);
+      CHECK(block.device() == &bench.device());
+    }
+    const MemoryBlock empty = take(bench.device().allocate(kind, 0));
+    CHECK(empty.data() == nullptr);
+    CHECK(empty.byte_size() == 0);
+  }
+}
+
+TEST_CASE("copies between any two kinds of memory keep every byte") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  constexpr std::size_t kBytes = (1 << 18) + 3;
+  constexpr std::size_t kSourceOffset = 1;
+  constexpr std::size_t kDestinationOffset = 5;
+  std::mt19937 random(20261129);
+  const auto pattern = bench.pinned(kBytes);
+  const auto result = bench.pinned(kBytes);
+
+  for (const MemoryKind from : kAllKinds) {
+    for (const MemoryKind to : kAllKinds) {
+      CAPTURE(memory_kind_name(from), memory_kind_name(to));
+      std::generate(pattern.begin(), pattern.end(),
+                    [&] { return static_cast<std::byte>(random()); });
+      std::fill(result.begin(), result.end(), std::byte{0});
+      std::byte* const source = bench.memory(from, kBytes + kSourceOffset).data() + kSourceOffset;
+      std::byte* const destination =
+          bench.memory(to, kBytes + kDestinationOffset).data() + kDestinationOffset;
+      REQUIRE_OK(device.copy(stream, source, pattern.data(), kBytes));
+      REQUIRE_OK(device.copy(stream, destination, source, kBytes));
+      REQUIRE_OK(device.copy(stream, result.data(), destination, kBytes));
+      bench.finish(stream);
+      CHECK(std::equal(result.begin(), result.end(), pattern.begin()));
+    }
+  }
+}
+
+// kHost is left out: CUDA does not fill memory that the device can't reach (see Device::fill).
+TEST_CASE("a fill sets its range in each kind of device-reachable memory and nothing beside it") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  constexpr std::size_t kBytes = 10007;
+  const auto result = bench.pinned(kBytes);
+  for (const MemoryKind kind :
+       {MemoryKind::kPinnedHost, MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
+    CAPTURE(memory_kind_name(kind));
+    const auto memory = bench.memory(kind, kBytes);
+    REQUIRE_OK(device.fill(stream, memory.data(), std::byte{0x11}, kBytes));
+    REQUIRE_OK(device.fill(stream, memory.data() + 7, std::byte{0xFE}, kBytes - 20));
+    REQUIRE_OK(device.copy(stream, result.data(), memory.data(), kBytes));
+    bench.finish(stream);
+    CHECK(all_equal(result.first(7), std::byte{0x11}));
+    CHECK(all_equal(result.subspan(7, kBytes - 20), std::byte{0xFE}));
+    CHECK(all_equal(result.last(13), std::byte{0x11}));
+  }
+}
+
+// Device memory only: to ask CUDA for more managed memory than there is can hang a real device.
+TEST_CASE(
+    "memory that the device does not have is refused with both numbers, and nothing is lost") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const std::uint64_t too_much = device.description().memory_bytes + (1 << 20);
+  const auto refused = device.allocate(MemoryKind::kCudaDevice, too_much);
+  REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
+  const std::string& message = refused.error().message;
+  CAPTURE(message);
+  CHECK(message.find(device.id().to_string()) != std::string::npos);
+  CHECK(message.find(std::to_string(too_much)) != std::string::npos);
+  CHECK(message.find("bytes are free") + message.find("bytes of the device are free") !=
+        2 * std::string::npos);
+  REQUIRE_OK(device.check_launch());  // the refusal is not mistaken for a failed launch
+  CHECK(take(device.allocate(MemoryKind::kCudaDevice, 1 << 20)).data() != nullptr);
+}
+
+TEST_CASE("queuing, polling and waiting allocate nothing") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  const StreamRef other = bench.stream();
+  const EventRef event = bench.event();
+  const auto source = bench.memory(MemoryKind::kCudaDevice, 4096);
+  const auto destination = bench.memory(MemoryKind::kPinnedHost, 4096);
+  int runs = 0;
+
+  const std::uint64_t before = allocations_of_this_thread();
+  bool all_ok = true;
+  for (int i = 0; i < 200; ++i) {
+    all_ok &= device.fill(stream, source.data(), std::byte{1}, source.size()).has_value();
+    all_ok &= device.record(event, stream).has_value();
+    all_ok &= device.wait(other, event).has_value();
+    all_ok &= device.copy(other, destination.data(), source.data(), source.size()).has_value();
+    all_ok &= device.launch_host(other, [count = &runs] { ++*count; }).has_value();
+    all_ok &= device.record(event, other).has_value();
+    all_ok &= device.wait(stream, event).has_value();
+    all_ok &= device.is_complete(event).has_value();
+    all_ok &= device.synchronize(event).has_value();
+    all_ok &= device.record(EventRef{}, stream).has_value() == false;
+  }
+  const std::uint64_t after = allocations_of_this_thread();
+  CHECK(all_ok);
+  CHECK(runs == 200);
+  CHECK(after - before == 0);
+}
+
+}  // namespace weftline::testing

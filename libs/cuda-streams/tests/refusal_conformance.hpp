@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device_under_test.hpp"
+
+// The part of the conformance suite about bad input: each mistake is refused by name, and leaves
+// the device as it was.
+
+namespace weftline::testing {
+
+TEST_CASE("streams and events of another device are refused") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Workbench another(open_or_skip(subject.open_other));
+  Workbench alien(take(subject.open_alien()));
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  const EventRef event = bench.event();
+  const auto memory = bench.pinned(1);
+  constexpr auto kCode = ErrorCode::kInvalidArgument;
+  constexpr auto kToken = "DEVICE_FOREIGN_OBJECT";
+
+  for (Workbench* foreign : {&another, &alien}) {
+    CAPTURE(foreign->device().id().to_string());
+    const StreamRef foreign_stream = foreign->stream();
+    const EventRef foreign_event = foreign->event();
+    REQUIRE_REFUSED(device.record(event, foreign_stream), kCode, kToken);
+    REQUIRE_REFUSED(device.record(foreign_event, stream), kCode, kToken);
+    REQUIRE_REFUSED(device.wait(foreign_stream, event), kCode, kToken);
+    REQUIRE_REFUSED(device.is_complete(foreign_event), kCode, kToken);
+    REQUIRE_REFUSED(device.synchronize(foreign_event), kCode, kToken);
+    REQUIRE_REFUSED(device.synchronize(foreign_stream), kCode, kToken);
+    REQUIRE_REFUSED(device.copy(foreign_stream, memory.data(), memory.data(), 1), kCode, kToken);
+    REQUIRE_REFUSED(device.fill(foreign_stream, memory.data(), std::byte{1}, 1), kCode, kToken);
+    REQUIRE_REFUSED(device.launch_host(foreign_stream, [] {}), kCode, kToken);
+  }
+  REQUIRE_REFUSED(device.wait(stream, alien.event()), kCode, kToken);
+  CHECK(memory[0] == std::byte{0});
+  bench.finish(stream);
+}
+
+TEST_CASE("null objects, null pointers and empty tasks are refused") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  const EventRef event = bench.event();
+  const auto memory = bench.pinned(1);
+  const StreamRef without_handle(device, nullptr);  // CUDA would take it for the default stream
+  constexpr auto kCode = ErrorCode::kInvalidArgument;
+
+  for (const StreamRef null : {StreamRef{}, without_handle}) {
+    REQUIRE_REFUSED(device.record(event, null), kCode, "DEVICE_NULL_OBJECT");
+    REQUIRE_REFUSED(device.wait(null, event), kCode, "DEVICE_NULL_OBJECT");
+    REQUIRE_REFUSED(device.synchronize(null), kCode, "DEVICE_NULL_OBJECT");
+    REQUIRE_REFUSED(device.fill(null, memory.data(), std::byte{1}, 1), kCode, "DEVICE_NULL_OBJECT");
+    REQUIRE_REFUSED(device.launch_host(null, [] {}), kCode, "DEVICE_NULL_OBJECT");
+  }
+  REQUIRE_REFUSED(device.record(EventRef{}, stream), kCode, "DEVICE_NULL_OBJECT");
+  REQUIRE_REFUSED(device.wait(stream, EventRef{}), kCode, "DEVICE_NULL_OBJECT");
+  REQUIRE_REFUSED(device.is_complete(EventRef{}), kCode, "DEVICE_NULL_OBJECT");
+  REQUIRE_REFUSED(device.synchronize(EventRef{}), kCode, "DEVICE_NULL_OBJECT");
+
+  REQUIRE_REFUSED(device.copy(stream, nullptr, memory.data(), 1), kCode, "DEVICE_NULL_POINTER");
+  REQUIRE_REFUSED(device.copy(stream, memory.data(), nullptr, 1), kCode, "DEVICE_NULL_POINTER");
+  REQUIRE_REFUSED(device.fill(stream, nullptr, std::byte{1}, 1), kCode, "DEVICE_NULL_POINTER");
+  REQUIRE_OK(device.copy(stream, nullptr, nullptr, 0));
+  REQUIRE_OK(device.fill(stream, nullptr, std::byte{1}, 0));
+
+  REQUIRE_REFUSED(device.launch_host(stream, HostTask{}), kCode, "DEVICE_EMPTY_TASK");
+  bench.finish(stream);
+}
+
+TEST_CASE("only memory that belongs to a device is allocated from it") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  for (const MemoryKind kind : {MemoryKind::kHost, MemoryKind::kUnknown}) {
+    const auto refused = bench.device().allocate(kind, 16);
+    REQUIRE_REFUSED(refused, ErrorCode::kInvalidArgument, "DEVICE_MEMORY_KIND");
+    CHECK(refused.error().message.find(memory_kind_name(kind)) != std::string::npos);
+  }
+}
+
+TEST_CASE("two devices opened under one id do not share streams and events") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench first(subject);
+  Workbench second(subject);
+  CHECK(first.device().id() == second.device().id());
+  REQUIRE_REFUSED(first.device().synchronize(second.stream()), ErrorCode::kInvalidArgument,
+                  "DEVICE_FOREIGN_OBJECT");
+}
+
+TEST_CASE("a moved-from stream, event or memory block is empty, and the moved-to one works") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  Stream stream = take(device.create_stream({.priority = -100}));
+  Event event = take(device.create_event());
+  MemoryBlock block = take(device.allocate(MemoryKind::kPinnedHost, 4));
+  std::byte* const data = block.data();
+
+  Stream moved_stream = std::move(stream);
+  Event moved_event = std::move(event);
+  MemoryBlock moved_block = std::move(block);
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  CHECK_FALSE(stream);
+  CHECK_FALSE(stream.ref());
+  CHECK_FALSE(event);
+  CHECK_FALSE(event.ref());
+  CHECK(block.data() == nullptr);
+  CHECK(block.byte_size() == 0);
+  CHECK(block.device() == nullptr);
+  // NOLINTEND(bugprone-use-after-move)
+
+  stream = std::move(moved_stream);
+  event = std::move(moved_event);
+  block = std::move(moved_block);
+  CHECK(block.data() == data);
+  CHECK(block.kind() == MemoryKind::kPinnedHost);
+  REQUIRE_OK(device.fill(stream.ref(), block.data(), std::byte{1}, 4));
+  REQUIRE_OK(device.record(event.ref(), stream.ref()));
+  REQUIRE(completes(event.ref()));
+  CHECK(data[3] == std::byte{1});
+}
+
+}  // namespace weftline::testing
