@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "weftline/core/error.hpp"
+#include "weftline/core/memory_kind.hpp"
+#include "weftline/core/tensor_layout.hpp"
+#include "weftline/cuda/stream_ref.hpp"
+
+namespace weftline {
+
+class TensorSlot;  // private to tensor-pool
+
+/// A read-only lease on one published slot: one pointer, copied by an atomic increment, never
+/// allocating. The slot returns to its pool after the last handle is gone and the work of every
+/// registered consumer stream has passed. Handles may be copied and dropped on any thread; one
+/// handle object belongs to one thread at a time. An empty handle (default, moved-from) has rank 0,
+/// no data, and answers kInvalidArgument (TENSOR_EMPTY).
+///
+/// Streams given to a tensor are of its own device, else kNotSupported (TENSOR_STREAM_FOREIGN);
+/// where one is needed, no stream or the default stream (a null handle) is kInvalidArgument
+/// (TENSOR_STREAM_REQUIRED). A plain host tensor (MemoryKind::kHost) belongs to no device and has
+/// neither readiness nor release: device work that reads it must be over before the handle drops.
+class Tensor {
+ public:
+  Tensor() noexcept = default;
+  Tensor(const Tensor& other) noexcept;
+  Tensor(Tensor&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+  Tensor& operator=(const Tensor& other) noexcept;
+  Tensor& operator=(Tensor&& other) noexcept;
+  ~Tensor();
+
+  [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
+
+  [[nodiscard]] const TensorLayout& layout() const noexcept;
+  [[nodiscard]] std::span<const std::int64_t> shape() const noexcept { return layout().shape(); }
+  [[nodiscard]] std::span<const std::int64_t> byte_strides() const noexcept {
+    return layout().byte_strides();
+  }
+  [[nodiscard]] DLDataType dtype() const noexcept { return layout().dtype; }
+  [[nodiscard]] std::uint64_t byte_size() const noexcept { return layout().byte_span(); }
+  [[nodiscard]] MemoryKind memory_kind() const noexcept;
+  /// The device that the bytes belong to or are pinned for; null for plain host memory.
+  [[nodiscard]] Device* device() const noexcept;
+
+  [[nodiscard]] const void* data() const noexcept;
+  template <class T>
+  [[nodiscard]] const T* data_as() const noexcept {
+    return static_cast<const T*>(data());
+  }
+  /// Always kPermissionDenied (TENSOR_READ_ONLY): write authority was spent at commit.
+  [[nodiscard]] expected<void*, Error> mutable_data() const noexcept;
+
+  /// Orders later work on `stream` after the producer's writes. Queues at most one event wait, none
+  /// for a host writer; never blocks.
+  expected<void, Error> enqueue_ready_wait(StreamRef stream) const noexcept;
+  /// The slot is not reused before the work queued on `stream` up to the last handle's drop has
+  /// passed. Retirement only: it orders no read. Registering a stream again is free; past the
+  /// pool's bound kResourceExhausted (TENSOR_RELEASE_STREAMS_EXHAUSTED); on a plain host tensor
+  /// kNotSupported (TENSOR_WITHOUT_DEVICE). The stream must stay alive as long as the pool. Any
+  /// thread; never blocks.
+  expected<void, Error> set_deallocation_stream(StreamRef stream) const noexcept;
+  /// What the runtime does for a consumer before its compute(): both of the above (neither for a
+  /// plain host tensor), or, without a stream, `synchronize_for_host()`.
+  expected<void, Error> prepare_for_consumer(StreamRef stream) const noexcept;
+
+  /// Blocks the calling thread until the producer's device work on these bytes is done; at once for
+  /// a host writer.
+  expected<void, Error> synchronize_for_host() const noexcept;
+  /// Copies `bytes` from the start into host memory after the producer's writes. kInvalidArgument
+  /// (TENSOR_COPY_SIZE) when that is more than byte_size(), or when `destination` is null and
+  /// `bytes` is not 0. The first waits until `stream` has passed the copy. The second doesn't, and
+  /// registers `stream` as a deallocation stream: `destination` and `stream` must live until the
+  /// copy is done. Plain host tensors need no stream and are copied before the call returns.
+  expected<void, Error> copy_to_host(void* destination, std::uint64_t bytes,
+                                     StreamRef stream) const noexcept;
+  expected<void, Error> copy_to_host_async(void* destination, std::uint64_t bytes,
+                                           StreamRef stream) const noexcept;
+
+  /// Takes over one reference. For tensor-pool.
+  static Tensor adopt(TensorSlot& slot) noexcept { return Tensor(&slot); }
+
+ private:
+  explicit Tensor(TensorSlot* slot) noexcept : slot_(slot) {}
+  TensorSlot* slot_{nullptr};
+};
+
+}  // namespace weftline

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "weftline/core/error.hpp"
+#include "weftline/core/memory_kind.hpp"
+#include "weftline/cuda/device.hpp"
+#include "weftline/tensor/tensor_output_loan.hpp"
+
+namespace weftline {
+
+struct TensorPoolOptions {
+  std::string name{};  ///< Operator path and port, for messages.
+  MemoryKind memory_kind{MemoryKind::kHost};
+  std::shared_ptr<Device> device{};            ///< Absent exactly for kHost.
+  std::uint64_t slot_bytes{0};                 ///< Positive.
+  std::uint32_t slot_count{0};                 ///< Positive.
+  std::uint32_t max_rank{kMaximumTensorRank};  ///< 1 to kMaximumTensorRank.
+  /// Distinct consumer streams that a slot remembers, each with an event of its own. Not used for
+  /// kHost. 0 is fine where all consumers read on the host.
+  std::uint32_t max_release_streams{8};
+};
+
+/// A reading for people. Slots are looked at one after another, so `in_use`, `retiring` and
+/// `quarantined` are exact when nothing moves meanwhile; a slot is never counted twice.
+struct TensorPoolUsage {
+  std::uint32_t slot_count{0};
+  std::uint32_t in_use{0};             ///< Loaned, published or retiring.
+  std::uint32_t in_use_high_water{0};  ///< The most that any `allocate()` has left in use.
+  std::uint32_t retiring{0};           ///< No handle left, device work not yet seen to have passed.
+  std::uint32_t quarantined{0};        ///< Out of use: their work can't be proven complete.
+  std::uint64_t loans{0};
+  std::uint64_t refusals{0};    ///< kResourceExhausted answers.
+  std::uint64_t host_waits{0};  ///< synchronize_for_host and copy_to_host that had to wait.
+};
+
+/// Called once after `has_free_slot()` said no, on the thread that drops the next last handle of a
+/// slot. A call may also come during or just after a `has_free_slot()` that says yes, so take it as
+/// "look again". MUST NOT block, and MUST NOT allocate from, ask or destroy the pool.
+struct SlotReturnCallback {
+  void (*function)(void* context) noexcept {nullptr};
+  void* context{nullptr};
+};
+
+/// A finite set of slots of one size, all made by `build()`: memory, metadata and events.
+/// Afterwards nothing is allocated. `allocate()`, `has_free_slot()` and `set_return_callback()`
+/// belong to one thread (the producer's lane); handles come back from any thread without a lock.
+///
+/// Slots still held when the pool is destroyed keep its memory alive until they are dropped;
+/// streams registered on them must live until then. Whoever goes last, pool or handle, waits on the
+/// host for device work still pending on the pool's bytes, then frees them.
+class TensorPool {
+ public:
+  /// Cold. kInvalidArgument (TENSOR_POOL_OPTIONS) names the option; kResourceExhausted
+  /// (TENSOR_POOL_MEMORY) the bytes that could not be had; other errors are the device's.
+  [[nodiscard]] static expected<TensorPool, Error> build(const TensorPoolOptions& options);
+  TensorPool(TensorPool&& other) noexcept;
+  TensorPool& operator=(TensorPool&& other) noexcept;
+  ~TensorPool();
+
+  /// Borrows a slot; its bytes are unspecified. Never waits: kResourceExhausted
+  /// (TENSOR_POOL_EXHAUSTED) at once when none is free. A request that does not fit is
+  /// kInvalidArgument (TENSOR_LARGER_THAN_SLOT, TENSOR_RANK_TOO_HIGH, or the codes of
+  /// TensorLayout). The loan's device write phase will be accepted on `producer_stream` only, which
+  /// is null or a stream of the pool's device (else kNotSupported, TENSOR_STREAM_FOREIGN; any for
+  /// kHost) and must stay alive as long as the pool. Polls retirement when the free list is empty.
+  /// kClosed (TENSOR_POOL_MOVED_FROM) after a move.
+  [[nodiscard]] expected<TensorOutputLoan, Error> allocate(const TensorLoanRequest& request,
+                                                           StreamRef producer_stream) noexcept;
+  /// Polls retirement. False arms the return callback: it is called once when a slot's last handle
+  /// drops. Never blocks.
+  [[nodiscard]] bool has_free_slot() noexcept;
+  /// True while a slot waits for device work only: nobody will call back, so a lane has to poll.
+  /// From any thread.
+  [[nodiscard]] bool waits_for_device() const noexcept;
+  /// Cold. When it returns, no call to the callback before is running or to come.
+  void set_return_callback(SlotReturnCallback callback) noexcept;
+
+  [[nodiscard]] const TensorPoolOptions& options() const noexcept;
+  /// From any thread.
+  [[nodiscard]] TensorPoolUsage usage() const noexcept;
+
+  class Core;  // private to the library
+
+ private:
+  explicit TensorPool(Core* core) noexcept : core_(core) {}
+  Core* core_{nullptr};
+};
+
+}  // namespace weftline

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "weftline/core/error.hpp"
+#include "weftline/cuda/device.hpp"
+
+namespace weftline {
+
+/// The consumer streams of one slot, each with an event made beforehand. Streams are added while
+/// the slot is published, recorded once by whoever drops the last handle, then polled by the
+/// producer's thread until all have passed.
+class ReleaseSet {
+ public:
+  /// Cold: makes the events. A null device or no capacity makes a set that is always full.
+  expected<void, Error> build(const std::shared_ptr<Device>& device, std::uint32_t capacity);
+
+  /// Any thread that holds a handle, several at once. True when the stream is in the set now.
+  [[nodiscard]] bool add(StreamRef stream) noexcept;
+
+  // One thread, after the last handle was dropped.
+
+  [[nodiscard]] bool empty() const noexcept;
+  /// Records one event on each stream. An error leaves the later ones unrecorded.
+  expected<void, Error> record() noexcept;
+  /// True once the work before `record()` has passed on every stream. Asks the device at most once
+  /// about an event that has passed.
+  [[nodiscard]] expected<bool, Error> poll() noexcept;
+  void clear() noexcept;
+  // Cold: wait on the host, for what was recorded, or for all that the streams hold where no record
+  // tells. Errors are of no use here: a failed device runs nothing any more.
+  void synchronize_events() noexcept;
+  void synchronize_streams() noexcept;
+
+ private:
+  struct Entry {
+    std::atomic<CUstream_st*> stream{nullptr};  ///< Null: free.
+    Event event{};
+  };
+
+  [[nodiscard]] CUstream_st* stream_at(std::uint32_t index) const noexcept;
+
+  Device* device_{nullptr};
+  std::uint32_t capacity_{0};
+  std::uint32_t passed_{0};  ///< Leading entries whose event has passed.
+  std::unique_ptr<Entry[]> entries_{};
+};
+
+}  // namespace weftline

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/tensor/tensor_output_loan.hpp"
+
+#include "tensor_slot.hpp"
+
+namespace weftline {
+
+TensorOutputLoan::~TensorOutputLoan() {
+  if (slot_ != nullptr) slot_->drop_reference();
+}
+
+std::span<const std::int64_t> TensorOutputLoan::shape() const noexcept {
+  return slot_ != nullptr ? slot_->layout().shape() : std::span<const std::int64_t>{};
+}
+
+std::span<const std::int64_t> TensorOutputLoan::byte_strides() const noexcept {
+  return slot_ != nullptr ? slot_->layout().byte_strides() : std::span<const std::int64_t>{};
+}
+
+std::uint64_t TensorOutputLoan::byte_size() const noexcept {
+  return slot_ != nullptr ? slot_->layout().byte_span() : 0;
+}
+
+bool TensorOutputLoan::committed() const noexcept {
+  return slot_ != nullptr && slot_->state() == SlotState::kCommitted;
+}
+
+expected<TensorWriteGuard, Error> TensorOutputLoan::write(StreamRef stream) noexcept {
+  if (slot_ == nullptr) return fail(ErrorCode::kInvalidArgument, "TENSOR_LOAN_EMPTY");
+  WEFTLINE_TRY(slot_->begin_write(stream));
+  return TensorWriteGuard(*slot_, stream);
+}
+
+void* TensorWriteGuard::data() const noexcept { return slot_ != nullptr ? slot_->data() : nullptr; }
+
+std::uint64_t TensorWriteGuard::byte_size() const noexcept {
+  return slot_ != nullptr ? slot_->layout().byte_span() : 0;
+}
+
+expected<void, Error> TensorWriteGuard::commit() && noexcept {
+  if (slot_ == nullptr) return fail(ErrorCode::kInvalidArgument, "TENSOR_GUARD_EMPTY");
+  return std::exchange(slot_, nullptr)->commit();
+}
+
+}  // namespace weftline

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <new>
+
+#include "pool_fixture.hpp"
+#include "scripted_device.hpp"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<int> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) noexcept {
+  if (counting) ++allocations;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+}
+
+void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
+  if (void* memory = counted(bytes, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+constexpr std::size_t kDefault = alignof(std::max_align_t);
+
+}  // namespace
+
+// All forms, for the whole program: a sanitizer's runtime has its own of each, which must not mix
+// with these.
+void* operator new(std::size_t bytes) { return counted_or_throw(bytes, kDefault); }
+void* operator new[](std::size_t bytes) { return counted_or_throw(bytes, kDefault); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, kDefault);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, kDefault);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                     const std::nothrow_t&) noexcept {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace weftline {
+namespace {
+
+/// Allocations on any thread while `path` runs.
+template <class Path>
+int allocations_in(Path&& path) {
+  allocations = 0;
+  counting = true;
+  path();
+  counting = false;
+  return allocations;
+}
+
+TEST_CASE("the counter counts") {
+  CHECK(allocations_in([] { delete new int(1); }) > 0);
+}
+
+// Rule 2.
+TEST_CASE("a round of a host tensor allocates nothing, refusals included") {
+  TensorPool pool = must_build(host_options(2));
+  const int count = allocations_in([&] {
+    for (int round = 0; round < 100; ++round) {
+      Tensor first = publish_one(pool);
+      Tensor second = publish_one(pool);
+      const Tensor copied = first;
+      must(copied.prepare_for_consumer({}));
+      if (pool.has_free_slot() || pool.allocate(kSmall, {}).has_value()) std::abort();
+      if (pool.allocate({}, {}).has_value()) std::abort();
+      if (copied.mutable_data().has_value()) std::abort();
+    }
+  });
+  CHECK(count == 0);
+  CHECK(pool.usage().loans == 200);
+}
+
+TEST_CASE("a round of a device tensor with three consumers allocates nothing") {
+  const auto device = ScriptedDevice::make();
+  device->log_calls(false);
+  const std::array<Stream, 4> streams{
+      must(device->create_stream({})), must(device->create_stream({})),
+      must(device->create_stream({})), must(device->create_stream({}))};
+  TensorPool pool = must_build(device_options(device, 2));
+  std::array<std::byte, 16> bytes{};
+  const int count = allocations_in([&] {
+    for (int round = 0; round < 100; ++round) {
+      {
+        const Tensor tensor = publish_one(pool, streams[0].ref());
+        for (std::size_t i = 1; i < 4; ++i) {
+          const Tensor copied = tensor;
+          must(copied.prepare_for_consumer(streams[i].ref()));
+          must(copied.copy_to_host_async(bytes.data(), bytes.size(), streams[i].ref()));
+        }
+        must(tensor.copy_to_host(bytes.data(), bytes.size(), streams[1].ref()));
+        must(tensor.synchronize_for_host());
+        if (tensor.enqueue_ready_wait({}).has_value()) std::abort();
+      }
+      { const TensorOutputLoan abandoned = must(pool.allocate(kSmall, streams[0].ref())); }
+      for (const Stream& stream : streams) device->pass(stream.ref());
+      static_cast<void>(pool.has_free_slot());
+      static_cast<void>(pool.waits_for_device());
+      static_cast<void>(pool.usage());
+    }
+  });
+  CHECK(count == 0);
+  CHECK(pool.usage().loans == 200);
+}
+
+}  // namespace
+}  // namespace weftline

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "pool_fixture.hpp"
+#include "weftline/cuda/open_device.hpp"
+
+namespace weftline {
+namespace {
+
+constexpr std::uint64_t kFrameBytes = 1 << 20;
+constexpr std::array<std::int64_t, 1> kFrameShape{kFrameBytes};
+constexpr TensorLoanRequest kFrameRequest{.shape = kFrameShape, .dtype = kByte};
+
+std::shared_ptr<Device> cuda_or_skip() {
+  auto device = open_device({DeviceKind::kCuda, 0});
+  if (!device) SKIP("no CUDA device to test on: " + device.error().to_string());
+  return *device;
+}
+
+TensorPool frame_pool(const std::shared_ptr<Device>& device, MemoryKind kind, std::uint32_t slots) {
+  return must(TensorPool::build({.name = "gpu.frame",
+                                 .memory_kind = kind,
+                                 .device = device,
+                                 .slot_bytes = kFrameBytes,
+                                 .slot_count = slots}));
+}
+
+/// Polls until a slot is free; fails the test when that takes too long for a live device.
+void await_slot(TensorPool& pool) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!pool.has_free_slot()) {
+    if (std::chrono::steady_clock::now() > deadline) FAIL("no slot came back within a minute");
+    std::this_thread::yield();
+  }
+}
+
+Tensor filled_tensor(TensorPool& pool, StreamRef producer, std::byte value) {
+  TensorOutputLoan loan = must(pool.allocate(kFrameRequest, producer));
+  must(loan.write_and_commit(producer, [&](void* data, std::uint64_t bytes) {
+    return producer.device()->fill(producer, data, value, bytes);
+  }));
+  return must(publish(std::move(loan)));
+}
+
+bool all_equal(const std::byte* bytes, std::byte value) {
+  return std::all_of(bytes, bytes + kFrameBytes, [=](std::byte b) { return b == value; });
+}
+
+/// Holds a stream at a host function until it is opened.
+class Gate {
+ public:
+  void close(StreamRef stream) {
+    must(stream.device()->launch_host(stream, [open = &open_] {
+      while (!open->load(std::memory_order_acquire)) std::this_thread::yield();
+    }));
+  }
+  void open() { open_.store(true, std::memory_order_release); }
+  ~Gate() { open(); }
+
+ private:
+  std::atomic<bool> open_{false};
+};
+
+TEST_CASE("three consumers copy every frame whole from a CUDA pool that is reused all the time") {
+  constexpr std::size_t kFrames = 64;
+  constexpr std::size_t kConsumers = 3;
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  std::array<Stream, kConsumers> streams;
+  std::array<MemoryBlock, kConsumers> copies;
+  for (std::size_t i = 0; i < kConsumers; ++i) {
+    streams[i] = must(device->create_stream({}));
+    copies[i] = must(device->allocate(MemoryKind::kPinnedHost, kFrames * kFrameBytes));
+  }
+  {
+    TensorPool pool = frame_pool(device, MemoryKind::kCudaDevice, 2);
+    for (std::size_t frame = 0; frame < kFrames; ++frame) {
+      await_slot(pool);
+      const Tensor tensor = filled_tensor(pool, producer.ref(), std::byte(frame + 1));
+      for (std::size_t i = 0; i < kConsumers; ++i) {
+        must(tensor.prepare_for_consumer(streams[i].ref()));
+        must(device->copy(streams[i].ref(), copies[i].data() + frame * kFrameBytes, tensor.data(),
+                          kFrameBytes));
+      }
+    }
+    CHECK(pool.usage().host_waits == 0);
+    CHECK(pool.usage().loans == kFrames);
+  }
+  std::size_t whole = 0;
+  for (std::size_t i = 0; i < kConsumers; ++i) {
+    must(device->synchronize(streams[i].ref()));
+    for (std::size_t frame = 0; frame < kFrames; ++frame) {
+      whole += all_equal(copies[i].data() + frame * kFrameBytes, std::byte(frame + 1));
+    }
+  }
+  CHECK(whole == kFrames * kConsumers);
+}
+
+TEST_CASE("a CUDA slot stays out of use until its consumer's stream has passed") {
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  const Stream consumer = must(device->create_stream({}));
+  TensorPool pool = frame_pool(device, MemoryKind::kCudaDevice, 1);
+  Gate gate;
+  {
+    const Tensor tensor = filled_tensor(pool, producer.ref(), std::byte{1});
+    must(tensor.prepare_for_consumer(consumer.ref()));
+    gate.close(consumer.ref());
+  }
+  must(device->synchronize(producer.ref()));
+  for (int i = 0; i < 1000; ++i) CHECK_FALSE(pool.has_free_slot());
+  CHECK(pool.waits_for_device());
+  CHECK(refusal(pool.allocate(kFrameRequest, producer.ref())).token == "TENSOR_POOL_EXHAUSTED");
+  gate.open();
+  await_slot(pool);
+  CHECK(pool.usage().in_use == 0);
+}
+
+TEST_CASE("host readers see what a CUDA stream wrote into pinned and managed memory") {
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  for (const MemoryKind kind : {MemoryKind::kPinnedHost, MemoryKind::kCudaManaged}) {
+    CAPTURE(memory_kind_name(kind));
+    TensorPool pool = frame_pool(device, kind, 1);
+    Gate gate;
+    gate.close(producer.ref());
+    const Tensor tensor = filled_tensor(pool, producer.ref(), std::byte{0x5a});
+    gate.open();
+    must(tensor.prepare_for_consumer({}));
+    CHECK(all_equal(tensor.data_as<std::byte>(), std::byte{0x5a}));
+    must(tensor.synchronize_for_host());
+    CHECK(pool.usage().host_waits <= 1);
+  }
+}
+
+TEST_CASE("device tensors are copied to plain host memory, blocking and not") {
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  const Stream consumer = must(device->create_stream({}));
+  TensorPool pool = frame_pool(device, MemoryKind::kCudaDevice, 1);
+  std::vector<std::byte> bytes(kFrameBytes);
+  const Tensor tensor = filled_tensor(pool, producer.ref(), std::byte{0x77});
+  must(tensor.copy_to_host(bytes.data(), kFrameBytes, consumer.ref()));
+  CHECK(all_equal(bytes.data(), std::byte{0x77}));
+  CHECK(pool.usage().host_waits == 1);
+
+  std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  must(tensor.copy_to_host_async(bytes.data(), kFrameBytes, consumer.ref()));
+  must(device->synchronize(consumer.ref()));
+  CHECK(all_equal(bytes.data(), std::byte{0x77}));
+}
+
+TEST_CASE("loans given up at any step on a CUDA stream leave the pool full") {
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  TensorPool pool = frame_pool(device, MemoryKind::kCudaDevice, 3);
+  {
+    const TensorOutputLoan loaned = must(pool.allocate(kFrameRequest, producer.ref()));
+    TensorOutputLoan writing = must(pool.allocate(kFrameRequest, producer.ref()));
+    TensorWriteGuard guard = must(writing.write(producer.ref()));
+    must(device->fill(producer.ref(), guard.data(), std::byte{1}, guard.byte_size()));
+    TensorOutputLoan committed = must(pool.allocate(kFrameRequest, producer.ref()));
+    must(committed.write_and_commit(producer.ref(), [](void*, std::uint64_t) {}));
+  }
+  std::vector<TensorOutputLoan> all;
+  for (int i = 0; i < 3; ++i) {
+    await_slot(pool);
+    all.push_back(must(pool.allocate(kFrameRequest, producer.ref())));
+  }
+  CHECK(pool.usage().quarantined == 0);
+}
+
+TEST_CASE("a pool destroyed while CUDA still reads its slots waits before it frees them") {
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  const Stream consumer = must(device->create_stream({}));
+  MemoryBlock copied = must(device->allocate(MemoryKind::kPinnedHost, kFrameBytes));
+  Gate gate;
+  std::jthread opener;
+  {
+    TensorPool pool = frame_pool(device, MemoryKind::kCudaDevice, 1);
+    const Tensor tensor = filled_tensor(pool, producer.ref(), std::byte{0x3c});
+    must(tensor.prepare_for_consumer(consumer.ref()));
+    gate.close(consumer.ref());
+    must(device->copy(consumer.ref(), copied.data(), tensor.data(), kFrameBytes));
+    opener = std::jthread([&gate] { gate.open(); });
+  }
+  must(device->synchronize(consumer.ref()));
+  CHECK(all_equal(copied.data(), std::byte{0x3c}));
+}
+
+}  // namespace
+}  // namespace weftline
