@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "weftline/core/json.hpp"
+#include "weftline/plan/plan_records.hpp"
+
+namespace weftline {
+
+inline constexpr std::string_view kPlanSchema = "weftline.execution-plan";
+inline constexpr std::uint32_t kPlanSchemaVersion = 1;
+
+/// The whole plan, diagnostics included, as canonical JSON with a schema marker. Unknown values are
+/// null. Inspection only: there is no way back. Equal records give equal bytes.
+[[nodiscard]] JsonValue plan_to_json(const PlanRecords& records);
+[[nodiscard]] std::string plan_json(const PlanRecords& records);
+/// "sha256:…" over `plan_json()`.
+[[nodiscard]] std::string plan_digest(const PlanRecords& records);
+
+/// What a person reads: partitions with their operators, edges with depths, streams, pools with
+/// bytes and why, endpoints, and the diagnostics. Fixed-width columns, no colour.
+[[nodiscard]] std::string render_plan(const PlanRecords& records);
+
+}  // namespace weftline

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weftline/catalog/endpoint_catalog.hpp"
+#include "weftline/core/device_catalog.hpp"
+#include "weftline/core/ids.hpp"
+#include "weftline/core/json.hpp"
+#include "weftline/core/payload.hpp"
+#include "weftline/core/rate.hpp"
+#include "weftline/core/tensor_contract.hpp"
+#include "weftline/plan/diagnostic.hpp"
+
+namespace weftline {
+
+// A plan as pure data. Ids are dense indices into the vectors of `PlanRecords`, in canonical order.
+// Nothing here refers to code, devices or memory addresses.
+
+/// A port of one operator.
+struct PortRef {
+  VertexId vertex{};
+  std::uint32_t port{0};  ///< Index among the operator's inputs or outputs.
+  friend constexpr auto operator<=>(const PortRef&, const PortRef&) noexcept = default;
+};
+
+struct ClockPlanRecord {
+  ClockId id{};
+  std::string name{};
+  bool is_default{false};
+  bool steady{true};
+  bool independent_progress{true};
+};
+
+struct InputPortRecord {
+  std::string name{};
+  PayloadIdentity payload{};
+  std::optional<TensorInputSpec> tensor{};
+  std::optional<Rate> expected_rate{};
+};
+
+struct OutputPortRecord {
+  std::string name{};
+  PayloadIdentity payload{};
+  std::optional<TensorOutputSpec> tensor{};
+  std::optional<Rate> nominal_rate{};
+  std::uint32_t max_emits_per_compute{1};
+};
+
+/// Values and order are those of the public vocabulary; plans of this version use kAnyInput, kEach,
+/// kClock and kAligned.
+enum class TemporalRecordTriggerKind : std::uint8_t {
+  kAnyInput = 0,
+  kEach,
+  kClock,
+  kReadable,
+  kNotified,
+  kDoorbell,
+  kSpin,
+  kAligned,
+  kWindow,
+  kPredicate,
+};
+enum class TemporalRecordOrigin : std::uint8_t { kAuthored = 0, kCoreSynthesized };
+
+struct TemporalTriggerPlanRecord {
+  TemporalRecordTriggerKind kind{TemporalRecordTriggerKind::kAnyInput};
+  TemporalRecordOrigin origin{TemporalRecordOrigin::kAuthored};
+  std::vector<std::uint32_t> inputs{};  ///< kEach: one; kAligned: two or more; kAnyInput: all.
+  ClockId clock{};                      ///< kClock
+  std::int64_t period_ns{0};            ///< kClock, positive
+  std::int64_t phase_ns{0};             ///< kClock, from the crossing of start
+  std::int64_t window_ns{0};            ///< kAligned: largest spread of capture times, inclusive
+};
+
+struct OperatorPlanRecord {
+  VertexId id{};
+  std::string path{};
+  std::string type_id{};
+  std::uint32_t type_version{0};
+  JsonValue parameters{};  ///< Null without parameters.
+  std::vector<InputPortRecord> inputs{};
+  std::vector<OutputPortRecord> outputs{};
+  TemporalTriggerPlanRecord trigger{};
+  PartitionId partition{};
+  std::optional<DeviceId> device{};
+  StreamPlanId stream{};  ///< Invalid: no stream, the operator is host-only.
+};
+
+enum class QueuePolicy : std::uint8_t { kBlocking = 0, kDropOldest };
+enum class QueueDepthOrigin : std::uint8_t { kExplicit = 0, kAutomatic, kDefault };
+
+/// A flow inside this process.
+struct PayloadEdgePlanRecord {
+  EdgeId edge{};
+  PortRef source{};
+  PortRef target{};
+  QueuePolicy queue_policy{QueuePolicy::kBlocking};
+  std::uint32_t queue_depth{0};
+  QueueDepthOrigin depth_origin{QueueDepthOrigin::kDefault};
+  bool crosses_partitions{false};
+};
+
+/// A flow out of this process, into one endpoint of the catalog.
+struct ExportEdgePlanRecord {
+  EndpointId endpoint{};  ///< Index into `endpoint_catalog.endpoints()`.
+  std::string endpoint_name{};
+  PortRef source{};
+};
+
+enum class ExecutionPartitionOrigin : std::uint8_t { kAuthored = 0, kAutomatic };
+
+/// One serial lane.
+struct ExecutionPartitionRecord {
+  PartitionId id{};
+  ExecutionPartitionOrigin origin{ExecutionPartitionOrigin::kAutomatic};
+  std::string name{};
+  std::vector<VertexId> members{};  ///< In a topological order.
+};
+
+enum class PartitionDecisionKind : std::uint8_t {
+  kStart = 0,
+  kJoin,
+  kBoundarySplit,
+  kFanInSplit,
+  kFanOutLegSplit,
+  kCollapseRejected,
+  kAuthored,
+  kSerializationDomain,
+};
+
+/// Why a vertex is where it is.
+struct PartitionDecisionRecord {
+  VertexId vertex{};
+  PartitionDecisionKind kind{PartitionDecisionKind::kStart};
+  std::string reason{};
+};
+
+struct CudaComputeStreamPlanRecord {
+  StreamPlanId id{};
+  PartitionId partition{};
+  DeviceId device{};
+};
+
+/// Why slots of a pool may be out at one time; order and spelling of the public vocabulary.
+enum class TensorSlotClaimReason : std::uint8_t {
+  kProducerLoan = 0,
+  kProducerWriter,
+  kProducerReadiness,
+  kAcceptedPublication,
+  kTransportFanOut,
+  kSubscriberBorrow,
+  kConsumerCudaRelease,
+  kRelay,
+  kTemporalCache,
+  kWindow,
+  kReuseLast,
+  kDrainAll,
+  kFrameworkBorrow,
+  kCopy,
+  kCancellation,
+  kQuarantine,
+  kRetirementService,
+};
+
+struct PoolCapacityContributorRecord {
+  std::string contributor{};  ///< "producer", or the consumer's "path.port"
+  std::uint32_t maximum_distinct_slots{0};
+  std::vector<TensorSlotClaimReason> reasons{};
+};
+
+struct TensorAllocationPlanRecord {
+  PoolId id{};
+  PortRef output{};
+  MemoryKind memory_kind{MemoryKind::kUnknown};
+  /// Where device memory lives, or for which device pinned memory is made; absent for plain host
+  /// memory.
+  std::optional<DeviceId> device{};
+  std::uint64_t slot_bytes{0};
+  std::uint32_t slot_count{0};
+  std::uint32_t max_rank{0};
+  std::uint32_t max_release_streams{0};
+  std::vector<PoolCapacityContributorRecord> contributors{};
+
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept { return slot_bytes * slot_count; }
+};
+
+struct PlanRecords {
+  std::string graph_name{};
+  std::vector<ClockPlanRecord> clocks{};
+  std::vector<OperatorPlanRecord> operators{};
+  std::vector<PayloadEdgePlanRecord> payload_edges{};
+  std::vector<ExportEdgePlanRecord> export_edges{};
+  std::vector<ExecutionPartitionRecord> execution_partitions{};
+  std::vector<PartitionDecisionRecord> partition_decisions{};
+  std::vector<CudaComputeStreamPlanRecord> cuda_compute_streams{};
+  std::vector<TensorAllocationPlanRecord> tensor_allocations{};
+  ChannelEndpointCatalog endpoint_catalog{};
+  DeviceCatalog device_catalog{};
+  std::vector<Diagnostic> diagnostics{};
+
+  /// True when no diagnostic is an error.
+  [[nodiscard]] bool ok() const noexcept;
+  /// "path.port" of an output or input, for messages.
+  [[nodiscard]] std::string output_name(PortRef output) const;
+  [[nodiscard]] std::string input_name(PortRef input) const;
+};
+
+}  // namespace weftline

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/plan/plan_json.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "plan_names.hpp"
+#include "text.hpp"
+#include "weftline/core/digest.hpp"
+#include "weftline/core/memory_kind.hpp"
+#include "weftline/core/tensor_layout.hpp"
+
+namespace weftline {
+namespace {
+
+using Object = JsonValue::Object;
+
+/// Names of authors, devices and schemas may hold any bytes; JSON may not.
+JsonValue text(std::string_view value) { return valid_utf8(value); }
+
+template <class Tag>
+JsonValue json(Id<Tag> id) {
+  return id.valid() ? JsonValue(id.value) : JsonValue();
+}
+
+template <class T>
+JsonValue known(T value) {
+  return value == 0 ? JsonValue() : JsonValue(value);
+}
+
+template <class T>
+JsonValue list(const std::vector<T>& values);
+
+template <class T>
+JsonValue optional(const std::optional<T>& value);
+
+JsonValue json(std::uint32_t value) { return value; }
+JsonValue json(std::uint64_t value) { return value; }
+JsonValue json(DeviceId device) { return device.to_string(); }
+JsonValue json(MemoryKind kind) { return memory_kind_name(kind); }
+JsonValue json(DLDataType dtype) { return dtype_name(dtype); }
+JsonValue json(TensorSlotClaimReason reason) { return claim_reason_name(reason); }
+JsonValue json(PortRef port) { return Object{{"port", port.port}, {"vertex", json(port.vertex)}}; }
+JsonValue json(Rate rate) { return Object{{"samples", rate.samples}, {"seconds", rate.seconds}}; }
+
+JsonValue json(const TensorRepresentation& representation) {
+  return Object{{"dtype", optional(representation.dtype)},
+                {"memory_kind", optional(representation.memory_kind)},
+                {"rank", optional(representation.rank)}};
+}
+
+JsonValue json(const TensorInputSpec& spec) {
+  return Object{{"representation", json(spec.representation)}};
+}
+
+JsonValue json(const TensorOutputSpec& spec) {
+  return Object{{"max_byte_span", optional(spec.bounds.max_byte_span)},
+                {"max_rank", optional(spec.bounds.max_rank)},
+                {"representation", json(spec.representation)},
+                {"storage", storage_name(spec.storage)}};
+}
+
+JsonValue json(const PodField& field) {
+  return Object{{"count", field.count},
+                {"kind", pod_scalar_name(field.kind)},
+                {"name", text(field.name)},
+                {"offset", field.offset}};
+}
+
+JsonValue json(const PayloadIdentity& identity) {
+  return Object{{"alignment", identity.alignment},
+                {"fields", list(identity.fields)},
+                {"kind", payload_identity_kind_name(identity.kind)},
+                {"name", text(identity.name)},
+                {"size", identity.size},
+                {"version", identity.version}};
+}
+
+JsonValue json(const ClockPlanRecord& clock) {
+  return Object{{"id", json(clock.id)},
+                {"independent_progress", clock.independent_progress},
+                {"is_default", clock.is_default},
+                {"name", text(clock.name)},
+                {"steady", clock.steady}};
+}
+
+JsonValue json(const InputPortRecord& input) {
+  return Object{{"expected_rate", optional(input.expected_rate)},
+                {"name", text(input.name)},
+                {"payload", json(input.payload)},
+                {"tensor", optional(input.tensor)}};
+}
+
+JsonValue json(const OutputPortRecord& output) {
+  return Object{{"max_emits_per_compute", output.max_emits_per_compute},
+                {"name", text(output.name)},
+                {"nominal_rate", optional(output.nominal_rate)},
+                {"payload", json(output.payload)},
+                {"tensor", optional(output.tensor)}};
+}
+
+/// Facts that belong to another kind of trigger are null.
+JsonValue json(const TemporalTriggerPlanRecord& trigger) {
+  const bool clock = trigger.kind == TemporalRecordTriggerKind::kClock;
+  const bool aligned = trigger.kind == TemporalRecordTriggerKind::kAligned;
+  return Object{{"clock", json(trigger.clock)},
+                {"inputs", list(trigger.inputs)},
+                {"kind", trigger_kind_name(trigger.kind)},
+                {"origin", trigger_origin_name(trigger.origin)},
+                {"period_ns", clock ? JsonValue(trigger.period_ns) : JsonValue()},
+                {"phase_ns", clock ? JsonValue(trigger.phase_ns) : JsonValue()},
+                {"window_ns", aligned ? JsonValue(trigger.window_ns) : JsonValue()}};
+}
+
+/// Parameters come as a tree of their own.
+JsonValue clean(const JsonValue& value) {
+  if (const auto* string = value.as_string()) return text(*string);
+  if (const auto* array = value.as_array()) {
+    JsonValue::Array items;
+    for (const JsonValue& item : *array) items.push_back(clean(item));
+    return items;
+  }
+  if (const auto* object = value.as_object()) {
+    Object members;
+    for (const auto& [key, member] : *object) members.emplace(valid_utf8(key), clean(member));
+    return members;
+  }
+  return value;
+}
+
+JsonValue json(const OperatorPlanRecord& record) {
+  return Object{{"device", optional(record.device)},
+                {"id", json(record.id)},
+                {"inputs", list(record.inputs)},
+                {"outputs", list(record.outputs)},
+                {"parameters", clean(record.parameters)},
+                {"partition", json(record.partition)},
+                {"path", text(record.path)},
+                {"stream", json(record.stream)},
+                {"trigger", json(record.trigger)},
+                {"type_id", text(record.type_id)},
+                {"type_version", record.type_version}};
+}
+
+JsonValue json(const PayloadEdgePlanRecord& edge) {
+  return Object{{"crosses_partitions", edge.crosses_partitions},
+                {"depth_origin", depth_origin_name(edge.depth_origin)},
+                {"edge", json(edge.edge)},
+                {"queue_depth", known(edge.queue_depth)},
+                {"queue_policy", queue_policy_name(edge.queue_policy)},
+                {"source", json(edge.source)},
+                {"target", json(edge.target)}};
+}
+
+JsonValue json(const ExportEdgePlanRecord& edge) {
+  return Object{{"endpoint", json(edge.endpoint)},
+                {"endpoint_name", text(edge.endpoint_name)},
+                {"source", json(edge.source)}};
+}
+
+JsonValue json(const ExecutionPartitionRecord& partition) {
+  JsonValue::Array members;
+  for (const VertexId member : partition.members) members.push_back(json(member));
+  return Object{{"id", json(partition.id)},
+                {"members", std::move(members)},
+                {"name", text(partition.name)},
+                {"origin", partition_origin_name(partition.origin)}};
+}
+
+JsonValue json(const PartitionDecisionRecord& decision) {
+  return Object{{"kind", partition_decision_name(decision.kind)},
+                {"reason", text(decision.reason)},
+                {"vertex", json(decision.vertex)}};
+}
+
+JsonValue json(const CudaComputeStreamPlanRecord& stream) {
+  return Object{{"device", json(stream.device)},
+                {"id", json(stream.id)},
+                {"partition", json(stream.partition)}};
+}
+
+JsonValue json(const PoolCapacityContributorRecord& contributor) {
+  return Object{{"contributor", text(contributor.contributor)},
+                {"maximum_distinct_slots", contributor.maximum_distinct_slots},
+                {"reasons", list(contributor.reasons)}};
+}
+
+JsonValue json(const TensorAllocationPlanRecord& pool) {
+  return Object{{"contributors", list(pool.contributors)},
+                {"device", optional(pool.device)},
+                {"id", json(pool.id)},
+                {"max_rank", pool.max_rank},
+                {"max_release_streams", pool.max_release_streams},
+                {"memory_kind", json(pool.memory_kind)},
+                {"output", json(pool.output)},
+                {"slot_bytes", known(pool.slot_bytes)},
+                {"slot_count", known(pool.slot_count)},
+                {"total_bytes", known(pool.total_bytes())}};
+}
+
+JsonValue json(const DeviceDescription& device) {
+  return Object{{"hardware_queues", device.hardware_queues},
+                {"id", json(device.id)},
+                {"memory_bytes", device.memory_bytes},
+                {"name", text(device.name)},
+                {"sm_count", device.sm_count},
+                {"stream_memory_operations", device.stream_memory_operations},
+                {"uuid", to_hex(device.uuid)}};
+}
+
+JsonValue json(const DeviceCatalog& catalog) {
+  return Object{{"devices", list(catalog.devices)}, {"host_cpu_count", catalog.host_cpu_count}};
+}
+
+JsonValue json(const Diagnostic& diagnostic) {
+  return Object{{"fix", text(diagnostic.fix)},
+                {"message", text(diagnostic.message)},
+                {"place", text(diagnostic.place)},
+                {"severity", severity_name(diagnostic.severity)},
+                {"token", text(diagnostic.token)}};
+}
+
+/// The catalog's own canonical form, which has its own schema marker.
+JsonValue json(const ChannelEndpointCatalog& catalog) {
+  return parse_json(catalog.json()).value_or(JsonValue());
+}
+
+template <class T>
+JsonValue list(const std::vector<T>& values) {
+  JsonValue::Array items;
+  items.reserve(values.size());
+  for (const T& value : values) items.push_back(json(value));
+  return items;
+}
+
+template <class T>
+JsonValue optional(const std::optional<T>& value) {
+  return value ? json(*value) : JsonValue();
+}
+
+}  // namespace
+
+JsonValue plan_to_json(const PlanRecords& records) {
+  return Object{{"accepted", records.ok()},
+                {"clocks", list(records.clocks)},
+                {"cuda_compute_streams", list(records.cuda_compute_streams)},
+                {"device_catalog", json(records.device_catalog)},
+                {"diagnostics", list(records.diagnostics)},
+                {"endpoint_catalog", json(records.endpoint_catalog)},
+                {"execution_partitions", list(records.execution_partitions)},
+                {"export_edges", list(records.export_edges)},
+                {"graph_name", text(records.graph_name)},
+                {"operators", list(records.operators)},
+                {"partition_decisions", list(records.partition_decisions)},
+                {"payload_edges", list(records.payload_edges)},
+                {"schema", kPlanSchema},
+                {"tensor_allocations", list(records.tensor_allocations)},
+                {"version", kPlanSchemaVersion}};
+}
+
+std::string plan_json(const PlanRecords& records) { return plan_to_json(records).dump(2); }
+
+std::string plan_digest(const PlanRecords& records) {
+  return digest_text(sha256(plan_json(records)));
+}
+
+}  // namespace weftline

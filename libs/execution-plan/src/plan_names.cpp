@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan_names.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace weftline {
+namespace {
+
+/// `names` in the order of the enumerators.
+template <class Enum, std::size_t N>
+std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < N ? names[index] : "unknown";
+}
+
+}  // namespace
+
+std::string_view severity_name(DiagnosticSeverity severity) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"warning", "error"});
+  return name_of(severity, kNames);
+}
+
+std::string_view trigger_kind_name(TemporalRecordTriggerKind kind) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"any_input", "each", "clock", "readable", "notified",
+                                       "doorbell", "spin", "aligned", "window", "predicate"});
+  return name_of(kind, kNames);
+}
+
+std::string_view trigger_origin_name(TemporalRecordOrigin origin) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"authored", "core_synthesized"});
+  return name_of(origin, kNames);
+}
+
+std::string_view queue_policy_name(QueuePolicy policy) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"blocking", "drop_oldest"});
+  return name_of(policy, kNames);
+}
+
+std::string_view depth_origin_name(QueueDepthOrigin origin) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"explicit", "automatic", "default"});
+  return name_of(origin, kNames);
+}
+
+std::string_view partition_origin_name(ExecutionPartitionOrigin origin) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"authored", "automatic"});
+  return name_of(origin, kNames);
+}
+
+std::string_view partition_decision_name(PartitionDecisionKind kind) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"start", "join", "boundary_split", "fan_in_split", "fan_out_leg_split", "collapse_rejected",
+       "authored", "serialization_domain"});
+  return name_of(kind, kNames);
+}
+
+std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"producer_loan", "producer_writer", "producer_readiness", "accepted_publication",
+       "transport_fan_out", "subscriber_borrow", "consumer_cuda_release", "relay", "temporal_cache",
+       "window", "reuse_last", "drain_all", "framework_borrow", "copy", "cancellation",
+       "quarantine", "retirement_service"});
+  return name_of(reason, kNames);
+}
+
+std::string_view storage_name(TensorOutputStorage storage) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"pass_through", "runtime_pool"});
+  return name_of(storage, kNames);
+}
+
+}  // namespace weftline

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "weftline/plan/plan_records.hpp"
+
+namespace weftline {
+
+// Spellings of enumerators in the plan's JSON; "unknown" for a value outside the enum.
+
+[[nodiscard]] std::string_view severity_name(DiagnosticSeverity severity) noexcept;
+[[nodiscard]] std::string_view trigger_kind_name(TemporalRecordTriggerKind kind) noexcept;
+[[nodiscard]] std::string_view trigger_origin_name(TemporalRecordOrigin origin) noexcept;
+[[nodiscard]] std::string_view queue_policy_name(QueuePolicy policy) noexcept;
+[[nodiscard]] std::string_view depth_origin_name(QueueDepthOrigin origin) noexcept;
+[[nodiscard]] std::string_view partition_origin_name(ExecutionPartitionOrigin origin) noexcept;
+[[nodiscard]] std::string_view partition_decision_name(PartitionDecisionKind kind) noexcept;
+[[nodiscard]] std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept;
+[[nodiscard]] std::string_view storage_name(TensorOutputStorage storage) noexcept;
+
+}  // namespace weftline

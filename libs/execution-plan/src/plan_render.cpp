@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan_names.hpp"
+#include "text.hpp"
+#include "text_table.hpp"
+#include "weftline/core/memory_kind.hpp"
+#include "weftline/plan/plan_json.hpp"
+
+namespace weftline {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr std::string_view kNone = "-";
+
+template <class Tag>
+std::string show(Id<Tag> id) {
+  return id.valid() ? std::to_string(id.value) : std::string(kNone);
+}
+
+std::string show(const std::optional<DeviceId>& device) {
+  return device ? device->to_string() : "host";
+}
+
+/// A unit of 1,000 or 1,024 steps, one decimal rounded down: "33.3 ms", "1.2 MiB".
+template <std::size_t N>
+std::string scaled(std::uint64_t value, std::uint64_t step,
+                   const std::array<std::string_view, N>& units) {
+  std::size_t unit = 0;
+  std::uint64_t divisor = 1;
+  while (unit + 1 < N && value / divisor >= step) {
+    divisor *= step;
+    ++unit;
+  }
+  std::string out = std::to_string(value / divisor);
+  const std::uint64_t tenth = value % divisor * 10 / divisor;
+  if (tenth != 0) out.append(".").append(std::to_string(tenth));
+  return out.append(" ").append(units[unit]);
+}
+
+std::string show_bytes(std::uint64_t bytes) {
+  static constexpr auto kUnits = std::to_array<std::string_view>({"B", "KiB", "MiB", "GiB", "TiB"});
+  return bytes == 0 ? "unknown" : scaled(bytes, 1024, kUnits);
+}
+
+std::string show_duration(std::int64_t ns) {
+  static constexpr auto kUnits = std::to_array<std::string_view>({"ns", "us", "ms", "s"});
+  const auto size =
+      ns < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  std::string text(ns < 0 ? "-" : "");
+  return text.append(scaled(size, 1000, kUnits));
+}
+
+std::string show_count(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string show_inputs(const OperatorPlanRecord& record) {
+  std::string names;
+  for (const std::uint32_t input : record.trigger.inputs) {
+    names.append(names.empty() ? "" : ", ");
+    names.append(input < record.inputs.size() ? record.inputs[input].name : "?");
+  }
+  return names;
+}
+
+std::string show_trigger(const OperatorPlanRecord& record) {
+  const TemporalTriggerPlanRecord& trigger = record.trigger;
+  std::string text(trigger_kind_name(trigger.kind));
+  if (trigger.kind == TemporalRecordTriggerKind::kClock) {
+    text.append(" every ").append(show_duration(trigger.period_ns));
+    if (trigger.phase_ns != 0) text.append(" from ").append(show_duration(trigger.phase_ns));
+  }
+  if (trigger.kind == TemporalRecordTriggerKind::kEach)
+    text.append(" ").append(show_inputs(record));
+  if (trigger.kind == TemporalRecordTriggerKind::kAligned) {
+    text.append(" ").append(show_inputs(record));
+    text.append(" within ").append(show_duration(trigger.window_ns));
+  }
+  return text;
+}
+
+std::string show_decision(const PlanRecords& records, VertexId vertex) {
+  for (const PartitionDecisionRecord& decision : records.partition_decisions) {
+    if (decision.vertex != vertex) continue;
+    return std::string(partition_decision_name(decision.kind)) + ": " + decision.reason;
+  }
+  return std::string(kNone);
+}
+
+void section(std::string& out, std::string_view title, const TextTable& table) {
+  out.append("\n").append(title).append("\n").append(table.to_string());
+}
+
+void render_summary(std::string& out, const PlanRecords& records) {
+  std::uint64_t bytes = 0;
+  for (const auto& pool : records.tensor_allocations) bytes += pool.total_bytes();
+  out.append("Plan of ").append(one_line(records.graph_name));
+  out.append(records.ok() ? ": accepted\n" : ": rejected\n");
+  out.append("  ").append(plan_digest(records)).append("\n  ");
+  out.append(show_count(records.operators.size(), "operator")).append(", ");
+  out.append(show_count(records.execution_partitions.size(), "partition")).append(", ");
+  out.append(show_count(records.payload_edges.size(), "edge")).append(", ");
+  out.append(show_count(records.cuda_compute_streams.size(), "stream")).append(", ");
+  out.append(show_count(records.tensor_allocations.size(), "pool"));
+  if (bytes != 0) out.append(" with ").append(show_bytes(bytes));
+  out.append(", ").append(show_count(records.endpoint_catalog.endpoints().size(), "endpoint"));
+  out.append("\n");
+}
+
+void render_partitions(std::string& out, const PlanRecords& records) {
+  TextTable table({{"id", Align::kRight},
+                   {"name"},
+                   {"origin"},
+                   {"operator"},
+                   {"type"},
+                   {"trigger"},
+                   {"device"},
+                   {"stream", Align::kRight},
+                   {"placed by"}});
+  for (const auto& partition : records.execution_partitions) {
+    bool first = true;
+    for (const VertexId member : partition.members) {
+      const OperatorPlanRecord& record = records.operators[member.value];
+      const bool head = std::exchange(first, false);
+      table.add_row({head ? show(partition.id) : "", head ? partition.name : "",
+                     head ? std::string(partition_origin_name(partition.origin)) : "", record.path,
+                     record.type_id + " v" + std::to_string(record.type_version),
+                     show_trigger(record), show(record.device), show(record.stream),
+                     show_decision(records, member)});
+    }
+  }
+  section(out, "Partitions", table);
+}
+
+void render_edges(std::string& out, const PlanRecords& records) {
+  TextTable table({{"id", Align::kRight},
+                   {"from"},
+                   {"to"},
+                   {"payload"},
+                   {"queue"},
+                   {"depth", Align::kRight},
+                   {"chosen"},
+                   {"lanes"}});
+  for (const auto& edge : records.payload_edges) {
+    const auto& source = records.operators[edge.source.vertex.value];
+    table.add_row(
+        {show(edge.edge), records.output_name(edge.source), records.input_name(edge.target),
+         source.outputs[edge.source.port].payload.to_string(),
+         std::string(queue_policy_name(edge.queue_policy)), std::to_string(edge.queue_depth),
+         std::string(depth_origin_name(edge.depth_origin)),
+         edge.crosses_partitions ? "between" : "same"});
+  }
+  section(out, "Edges", table);
+}
+
+void render_streams(std::string& out, const PlanRecords& records) {
+  TextTable table({{"id", Align::kRight}, {"device"}, {"partition"}});
+  for (const auto& stream : records.cuda_compute_streams) {
+    table.add_row({show(stream.id), stream.device.to_string(),
+                   records.execution_partitions[stream.partition.value].name});
+  }
+  section(out, "Streams", table);
+}
+
+std::string show_contributor(const PoolCapacityContributorRecord& contributor) {
+  std::string reasons;
+  for (const TensorSlotClaimReason reason : contributor.reasons) {
+    reasons.append(reasons.empty() ? "" : ", ").append(claim_reason_name(reason));
+  }
+  return std::to_string(contributor.maximum_distinct_slots) + " for " + contributor.contributor +
+         " (" + reasons + ")";
+}
+
+void render_pools(std::string& out, const PlanRecords& records) {
+  TextTable table({{"id", Align::kRight},
+                   {"output"},
+                   {"memory"},
+                   {"device"},
+                   {"slot bytes", Align::kRight},
+                   {"slots", Align::kRight},
+                   {"total", Align::kRight},
+                   {"max rank", Align::kRight},
+                   {"release streams", Align::kRight}});
+  for (const auto& pool : records.tensor_allocations) {
+    table.add_row({show(pool.id), records.output_name(pool.output),
+                   std::string(memory_kind_name(pool.memory_kind)), show(pool.device),
+                   std::to_string(pool.slot_bytes), std::to_string(pool.slot_count),
+                   show_bytes(pool.total_bytes()), std::to_string(pool.max_rank),
+                   std::to_string(pool.max_release_streams)});
+    for (const auto& contributor : pool.contributors) table.add_note(show_contributor(contributor));
+  }
+  section(out, "Pools", table);
+}
+
+void render_endpoints(std::string& out, const PlanRecords& records) {
+  TextTable table({{"id", Align::kRight},
+                   {"name"},
+                   {"uri"},
+                   {"payload"},
+                   {"peer"},
+                   {"depth", Align::kRight},
+                   {"from"}});
+  const auto endpoints = records.endpoint_catalog.endpoints();
+  for (std::size_t i = 0; i < endpoints.size(); ++i) {
+    const EndpointRecord& endpoint = endpoints[i];
+    std::string sources;
+    for (const auto& edge : records.export_edges) {
+      if (edge.endpoint.value != i) continue;
+      sources.append(sources.empty() ? "" : ", ").append(records.output_name(edge.source));
+    }
+    table.add_row({std::to_string(i), endpoint.name, endpoint.uri, endpoint.payload.to_string(),
+                   std::string(peer_requirement_name(endpoint.peer)),
+                   std::to_string(endpoint.queue_depth),
+                   sources.empty() ? std::string(kNone) : sources});
+  }
+  section(out, "Endpoints", table);
+}
+
+}  // namespace
+
+std::string render_plan(const PlanRecords& records) {
+  std::string out;
+  render_summary(out, records);
+  if (!records.execution_partitions.empty()) render_partitions(out, records);
+  if (!records.payload_edges.empty()) render_edges(out, records);
+  if (!records.cuda_compute_streams.empty()) render_streams(out, records);
+  if (!records.tensor_allocations.empty()) render_pools(out, records);
+  if (!records.endpoint_catalog.empty()) render_endpoints(out, records);
+  if (!records.diagnostics.empty()) {
+    out.append("\nDiagnostics\n").append(format_diagnostics(records.diagnostics));
+  }
+  return out;
+}
+
+}  // namespace weftline

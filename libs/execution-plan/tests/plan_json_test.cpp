@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/plan/plan_json.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+#include "sample_plan.hpp"
+#include "weftline/core/digest.hpp"
+
+namespace weftline {
+namespace {
+
+std::string dump(const PlanRecords& plan, std::string_view key) {
+  return plan_to_json(plan).find(key)->dump();
+}
+
+TEST_CASE("each record is written with all its fields, keys sorted, absent values as null") {
+  const PlanRecords plan = sample_plan();
+  CHECK(dump(plan, "schema") == R"("weftline.execution-plan")");
+  CHECK(dump(plan, "version") == "1");
+  CHECK(dump(plan, "accepted") == "true");
+  CHECK(dump(plan, "graph_name") == R"("sample")");
+  CHECK(dump(plan, "clocks") ==
+        R"([{"id":0,"independent_progress":true,"is_default":true,"name":"wall","steady":true}])");
+  CHECK(dump(plan, "payload_edges") ==
+        R"([{"crosses_partitions":false,"depth_origin":"default","edge":0,"queue_depth":4,)"
+        R"("queue_policy":"blocking","source":{"port":0,"vertex":0},)"
+        R"("target":{"port":0,"vertex":1}}])");
+  CHECK(dump(plan, "export_edges") ==
+        R"([{"endpoint":0,"endpoint_name":"mean","source":{"port":0,"vertex":1}}])");
+  CHECK(dump(plan, "execution_partitions") ==
+        R"([{"id":0,"members":[0,1],"name":"auto:camera","origin":"automatic"}])");
+  CHECK(dump(plan, "partition_decisions") ==
+        R"([{"kind":"start","reason":"nothing leads here","vertex":0},)"
+        R"({"kind":"join","reason":"continues the chain of camera","vertex":1}])");
+  CHECK(dump(plan, "cuda_compute_streams") == R"([{"device":"emulated:0","id":0,"partition":0}])");
+  CHECK(dump(plan, "tensor_allocations") ==
+        R"([{"contributors":[{"contributor":"producer","maximum_distinct_slots":1,)"
+        R"("reasons":["producer_loan"]},{"contributor":"gray.in","maximum_distinct_slots":7,)"
+        R"("reasons":["accepted_publication","consumer_cuda_release"]}],"device":"emulated:0",)"
+        R"("id":0,"max_rank":3,"max_release_streams":3,"memory_kind":"cuda_device",)"
+        R"("output":{"port":0,"vertex":0},"slot_bytes":1024,"slot_count":8,"total_bytes":8192}])");
+  CHECK(dump(plan, "device_catalog") ==
+        R"({"devices":[{"hardware_queues":0,"id":"emulated:0","memory_bytes":0,"name":"laptop",)"
+        R"("sm_count":0,"stream_memory_operations":false,)"
+        R"("uuid":"00000000000000000000000000000000"}],"host_cpu_count":2})");
+  CHECK(dump(plan, "diagnostics") ==
+        R"([{"fix":"drop it","message":"it is empty","place":"partition x",)"
+        R"("severity":"warning","token":"PARTITION_EMPTY"}])");
+}
+
+TEST_CASE("an operator is written with its ports, trigger and place") {
+  const JsonValue json = plan_to_json(sample_plan());
+  const auto& operators = *json.find("operators")->as_array();
+  REQUIRE(operators.size() == 2);
+  CHECK(operators[0].dump() ==
+        R"({"device":"emulated:0","id":0,"inputs":[],"outputs":[{"max_emits_per_compute":1,)"
+        R"("name":"frames","nominal_rate":{"samples":30,"seconds":1},"payload":{"alignment":0,)"
+        R"("fields":[],"kind":"tensor","name":"tensor","size":0,"version":0},)"
+        R"("tensor":{"max_byte_span":1000,"max_rank":null,"representation":{"dtype":"uint8",)"
+        R"("memory_kind":"cuda_device","rank":3},"storage":"runtime_pool"}}],)"
+        R"("parameters":{"fps":30},"partition":0,"path":"camera","stream":0,)"
+        R"("trigger":{"clock":0,"inputs":[],"kind":"clock","origin":"authored",)"
+        R"("period_ns":33333333,"phase_ns":0,"window_ns":null},"type_id":"Camera",)"
+        R"("type_version":2})");
+  CHECK(operators[1].find("trigger")->dump() ==
+        R"({"clock":null,"inputs":[0],"kind":"any_input","origin":"core_synthesized",)"
+        R"("period_ns":null,"phase_ns":null,"window_ns":null})");
+  CHECK(operators[1].find("parameters")->is_null());
+}
+
+TEST_CASE("the endpoint catalog is written in its own canonical form") {
+  const PlanRecords plan = sample_plan();
+  const JsonValue json = plan_to_json(plan);
+  CHECK(*json.find("endpoint_catalog") == parse_json(plan.endpoint_catalog.json()).value());
+  CHECK(plan_to_json(PlanRecords{}).find("endpoint_catalog")->is_null());
+}
+
+TEST_CASE("what is not known is null, never a number") {
+  PlanRecords plan = sample_plan();
+  plan.tensor_allocations[0].slot_count = 0;
+  plan.operators[0].stream = {};
+  plan.operators[0].device.reset();
+  const JsonValue json = plan_to_json(plan);
+  const JsonValue& pool = json.find("tensor_allocations")->as_array()->front();
+  CHECK(pool.find("slot_count")->is_null());
+  CHECK(pool.find("total_bytes")->is_null());
+  const JsonValue& camera = json.find("operators")->as_array()->front();
+  CHECK(camera.find("stream")->is_null());
+  CHECK(camera.find("device")->is_null());
+}
+
+TEST_CASE("equal records give equal bytes, and the digest is that of the bytes") {
+  const std::string text = plan_json(sample_plan());
+  CHECK(text == plan_json(sample_plan()));
+  CHECK(plan_digest(sample_plan()) == digest_text(sha256(text)));
+  CHECK(parse_json(text).value().dump(2) == text);
+}
+
+TEST_CASE("a change in any record changes the digest") {
+  const std::string digest = plan_digest(sample_plan());
+  std::vector<PlanRecords> changed(14, sample_plan());
+  changed[0].graph_name = "other";
+  changed[1].clocks[0].independent_progress = false;
+  changed[2].operators[1].type_version = 9;
+  changed[3].operators[0].outputs[0].tensor->representation.dtype = DLDataType{kDLInt, 8, 1};
+  changed[4].payload_edges[0].queue_policy = QueuePolicy::kDropOldest;
+  changed[5].export_edges.clear();
+  changed[6].execution_partitions[0].origin = ExecutionPartitionOrigin::kAuthored;
+  changed[7].partition_decisions[0].reason = "because";
+  changed[8].cuda_compute_streams[0].device.ordinal = 1;
+  changed[9].tensor_allocations[0].max_release_streams = 5;
+  changed[10].endpoint_catalog = {};
+  changed[11].device_catalog.devices[0].uuid[15] = 1;
+  changed[12].diagnostics.clear();
+  changed[13].operators[0].parameters = JsonValue::Object{{"fps", 31}};
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    INFO("change " << i);
+    CHECK(plan_digest(changed[i]) != digest);
+  }
+}
+
+TEST_CASE("names of any bytes give valid JSON") {
+  PlanRecords plan = sample_plan();
+  plan.graph_name = "\"\\\n\x01\xff";
+  plan.operators[0].parameters =
+      JsonValue::Object{{"k\xfe", JsonValue::Array{JsonValue("v\xfd"), JsonValue(1)}}};
+  const auto parsed = parse_json(plan_json(plan));
+  REQUIRE(parsed);
+  CHECK(*parsed->find("graph_name")->as_string() == "\"\\\n\x01\\xff");
+  CHECK(parsed->find("operators")->as_array()->front().find("parameters")->dump() ==
+        R"({"k\\xfe":["v\\xfd",1]})");
+}
+
+TEST_CASE("a plan with an error is not accepted") {
+  PlanRecords plan = sample_plan();
+  CHECK(plan.ok());
+  plan.diagnostics[0].severity = DiagnosticSeverity::kError;
+  CHECK_FALSE(plan.ok());
+  CHECK(dump(plan, "accepted") == "false");
+}
+
+TEST_CASE("ports have names even in a plan that lacks them") {
+  const PlanRecords plan = sample_plan();
+  CHECK(plan.output_name({VertexId{0}, 0}) == "camera.frames");
+  CHECK(plan.input_name({VertexId{1}, 0}) == "gray.in");
+  CHECK(plan.input_name({VertexId{1}, 7}) == "gray.?");
+  CHECK(plan.output_name({}) == "?");
+}
+
+}  // namespace
+}  // namespace weftline

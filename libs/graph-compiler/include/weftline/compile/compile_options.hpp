@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weftline/core/device_catalog.hpp"
+
+namespace weftline {
+
+/// Puts one pooled output's memory on one device.
+struct TensorOutputDevicePlacement {
+  std::string operator_path{};
+  std::string output_port{};
+  DeviceId device{};
+};
+
+/// Where things of a graph are placed in one deployment. Values only; checked by compile().
+class DeploymentBinding {
+ public:
+  /// Required for every pooled output in device or managed memory, refused for any other.
+  DeploymentBinding& bind_tensor_output_device(TensorOutputDevicePlacement placement) {
+    tensor_output_devices_.push_back(std::move(placement));
+    return *this;
+  }
+  [[nodiscard]] const std::vector<TensorOutputDevicePlacement>& tensor_output_devices()
+      const noexcept {
+    return tensor_output_devices_;
+  }
+
+ private:
+  std::vector<TensorOutputDevicePlacement> tensor_output_devices_{};
+};
+
+/// All that compilation depends on besides the graph.
+struct CompileOptions {
+  DeploymentBinding deployment{};
+  /// What the target offers; from `capture_device_catalog()`. A host-only graph needs none.
+  DeviceCatalog devices{};
+};
+
+}  // namespace weftline

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/compile/compile.hpp"
+
+#include <array>
+#include <utility>
+
+#include "compile_snapshot.hpp"
+#include "passes/passes.hpp"
+
+namespace weftline {
+namespace {
+
+using Pass = void (*)(CompileState&);
+
+/// In order. A pass relies on the records of those before it, see the head of each file.
+constexpr std::array kPasses{
+    Pass{passes::snapshot},      Pass{passes::check_flows}, Pass{passes::resolve_contracts},
+    Pass{passes::place_devices}, Pass{passes::partition},   Pass{passes::assign_streams},
+    Pass{passes::size_queues},   Pass{passes::size_pools},  Pass{passes::freeze_endpoints},
+    Pass{passes::seal},
+};
+
+}  // namespace
+
+ExecutionPlan compile_snapshot(GraphSnapshot snapshot, const CompileOptions& options) {
+  CompileState state(std::move(snapshot), options);
+  for (const Pass pass : kPasses) pass(state);
+
+  std::vector<OperatorFactory> operators;
+  for (VertexSnapshot& vertex : state.graph.vertices) {
+    operators.push_back(std::move(vertex.factory));
+  }
+  std::vector<ClockFactory> clocks;
+  for (ClockSnapshot& clock : state.graph.clocks) clocks.push_back(std::move(clock.factory));
+  return {std::move(state.plan), std::move(operators), std::move(clocks)};
+}
+
+ExecutionPlan compile(const Graph& graph, const CompileOptions& options) {
+  return compile_snapshot(graph.snapshot(), options);
+}
+
+}  // namespace weftline

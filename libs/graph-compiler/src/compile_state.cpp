@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weftline {
+namespace {
+
+constexpr std::size_t kMaximumTextBytes = 4'096;
+
+void cut(std::string& text) {
+  constexpr std::string_view kEllipsis = "…";
+  if (text.size() <= kMaximumTextBytes) return;
+  std::size_t end = kMaximumTextBytes - kEllipsis.size();
+  // Not inside a UTF-8 sequence.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  text.append(kEllipsis);
+}
+
+}  // namespace
+
+std::string CompileState::edge_name(const PayloadEdgePlanRecord& edge) const {
+  return plan.output_name(edge.source) + " -> " + plan.input_name(edge.target);
+}
+
+TensorAllocationPlanRecord* CompileState::pool_of(PortRef port) {
+  auto& pools = plan.tensor_allocations;
+  const auto found =
+      std::ranges::lower_bound(pools, port, std::less<>{}, &TensorAllocationPlanRecord::output);
+  return found != pools.end() && found->output == port ? &*found : nullptr;
+}
+
+void CompileState::error(std::string_view token, std::string place, std::string message,
+                         std::string fix) {
+  report(DiagnosticSeverity::kError, token, std::move(place), std::move(message), std::move(fix));
+}
+
+void CompileState::warning(std::string_view token, std::string place, std::string message,
+                           std::string fix) {
+  report(DiagnosticSeverity::kWarning, token, std::move(place), std::move(message), std::move(fix));
+}
+
+void CompileState::report(DiagnosticSeverity severity, std::string_view token, std::string place,
+                          std::string message, std::string fix) {
+  for (std::string* text : {&place, &message, &fix}) cut(*text);
+  plan.diagnostics.push_back(
+      {severity, std::string(token), std::move(place), std::move(message), std::move(fix)});
+}
+
+}  // namespace weftline

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Needs: operators, edges, the order of the flow.
+// Adds: the partitions, each operator's partition and the reason for it; which edges lead from one
+// partition to another; a warning for authored partitions without operators.
+//
+// Operators that no authored partition names are placed along the flow: one without inputs starts a
+// lane of its own, one that continues a linear chain joins the lane of its producer, and each leg
+// of a fork and each meeting of flows starts a lane. Authored lanes stay as they were written: no
+// other operator joins them. An exported topic is no leg: sending takes no lane.
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "passes/passes.hpp"
+
+namespace weftline::passes {
+namespace {
+
+using Kind = PartitionDecisionKind;
+
+class Partitioner {
+ public:
+  explicit Partitioner(CompileState& state)
+      : state_(state), chain_head_(state.plan.operators.size()) {
+    state.plan.partition_decisions.resize(state.plan.operators.size());
+  }
+
+  void decide() {
+    for (const VertexId vertex : state_.topological_order) {
+      if (const auto authored = authored_name(vertex)) {
+        record(vertex, Kind::kAuthored, "named in partition " + *authored);
+      } else {
+        place(vertex);
+      }
+      if (!chain_head_[vertex.value].valid()) chain_head_[vertex.value] = vertex;
+    }
+  }
+
+  void make_partitions() {
+    auto& partitions = state_.plan.execution_partitions;
+    const auto& names = state_.graph.partitions;
+    std::vector<PartitionId> authored_id(names.size());
+    for (std::uint32_t index = 0; index < names.size(); ++index) {
+      if (!has_members(index)) {
+        state_.warning("PARTITION_EMPTY", "partition " + names[index],
+                       "the partition has no operator and is left out",
+                       "add() operators to it, or do not name it");
+        continue;
+      }
+      authored_id[index] = PartitionId{static_cast<std::uint32_t>(partitions.size())};
+      partitions.push_back(
+          {authored_id[index], ExecutionPartitionOrigin::kAuthored, names[index], {}});
+    }
+    std::vector<PartitionId> automatic_id(chain_head_.size());
+    for (const OperatorPlanRecord& op : state_.plan.operators) {
+      if (authored_index(op.id) || chain_head_[op.id.value] != op.id) continue;
+      automatic_id[op.id.value] = PartitionId{static_cast<std::uint32_t>(partitions.size())};
+      partitions.push_back(
+          {automatic_id[op.id.value], ExecutionPartitionOrigin::kAutomatic, "auto:" + op.path, {}});
+    }
+    for (const VertexId vertex : state_.topological_order) {
+      const auto authored = authored_index(vertex);
+      const PartitionId id =
+          authored ? authored_id[*authored] : automatic_id[chain_head_[vertex.value].value];
+      state_.op(vertex).partition = id;
+      partitions[id.value].members.push_back(vertex);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::uint32_t> authored_index(VertexId vertex) const {
+    return state_.graph.vertices[vertex.value].authored_partition;
+  }
+  [[nodiscard]] std::optional<std::string> authored_name(VertexId vertex) const {
+    const auto index = authored_index(vertex);
+    if (!index) return std::nullopt;
+    return state_.graph.partitions[*index];
+  }
+  [[nodiscard]] bool has_members(std::uint32_t authored) const {
+    return std::ranges::any_of(state_.graph.vertices, [&](const VertexSnapshot& vertex) {
+      return vertex.authored_partition == authored;
+    });
+  }
+
+  void record(VertexId vertex, Kind kind, std::string reason) {
+    state_.plan.partition_decisions[vertex.value] = {vertex, kind, std::move(reason)};
+  }
+
+  void place(VertexId vertex) {
+    const auto& incoming = state_.incoming[vertex.value];
+    if (incoming.empty()) {
+      record(vertex, Kind::kStart, "nothing leads here");
+      return;
+    }
+    if (incoming.size() > 1) {
+      record(vertex, Kind::kFanInSplit, std::to_string(incoming.size()) + " flows meet here");
+      return;
+    }
+    const VertexId producer = state_.plan.payload_edges[incoming.front()].source.vertex;
+    const std::string& path = state_.op(producer).path;
+    const std::size_t legs = state_.outgoing[producer.value].size();
+    if (legs > 1) {
+      record(vertex, Kind::kFanOutLegSplit,
+             "one of " + std::to_string(legs) + " legs behind " + path);
+    } else if (const auto authored = authored_name(producer)) {
+      record(vertex, Kind::kBoundarySplit,
+             "behind " + path + ", which is in the authored partition " + *authored);
+    } else if (!chain_head_[producer.value].valid()) {
+      record(vertex, Kind::kCollapseRejected, "flows lead in a loop through " + path);
+    } else {
+      chain_head_[vertex.value] = chain_head_[producer.value];
+      record(vertex, Kind::kJoin, "continues the chain of " + path);
+    }
+  }
+
+  CompileState& state_;
+  /// By vertex: the first vertex of the chain that it belongs to; invalid before its turn.
+  std::vector<VertexId> chain_head_;
+};
+
+}  // namespace
+
+void partition(CompileState& state) {
+  Partitioner partitioner(state);
+  partitioner.decide();
+  partitioner.make_partitions();
+  for (PayloadEdgePlanRecord& edge : state.plan.payload_edges) {
+    edge.crosses_partitions =
+        state.op(edge.source.vertex).partition != state.op(edge.target.vertex).partition;
+  }
+}
+
+}  // namespace weftline::passes

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "compile_state.hpp"
+
+namespace weftline::passes {
+
+// The passes of compile(), in the order in which they run. What each needs and adds stands at the
+// head of its file.
+
+void snapshot(CompileState& state);
+void check_flows(CompileState& state);
+void resolve_contracts(CompileState& state);
+void place_devices(CompileState& state);
+void partition(CompileState& state);
+void assign_streams(CompileState& state);
+void size_queues(CompileState& state);
+void size_pools(CompileState& state);
+void freeze_endpoints(CompileState& state);
+void seal(CompileState& state);
+
+}  // namespace weftline::passes

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Needs: pools with their devices, queue depths, streams.
+// Adds: slot bytes, slot count with its contributors, largest rank and release streams of each
+// pool; errors for outputs that do not bound their tensors and for sizes that can't be counted.
+//
+// Slots are counted as distinct ones, so that no queue that the plan admits can starve the pool:
+//
+//   1                 the producer's loan
+//   + longest arm     The arms of an output hold the same samples, and a blocking arm holds the
+//                     newest of them without a gap: its queue, and one in its consumer's hands. So
+//                     whatever the shorter arms hold, the longest one holds too.
+//   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
+//                     without limit: it is nobody else's, and each of these arms adds it.
+//   + 2 a stream      On a device, a slot that a consumer's stream reads is still out after its
+//                     callback. Two such activations a consumer are covered.
+//
+// A consumer that passes tensors through may hand the slot on: the arms of its pass-through outputs
+// are added in the same way. They hold older samples, hence a sum and not the longer of the two.
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "passes/passes.hpp"
+#include "weftline/core/tensor_layout.hpp"
+
+namespace weftline::passes {
+namespace {
+
+using Reason = TensorSlotClaimReason;
+
+constexpr std::uint64_t kSlotAlignment = 256;
+constexpr std::uint64_t kRetiringSlotsPerStream = 2;
+
+/// 0 when the sum is beyond 32 bits.
+std::uint32_t narrow(std::uint64_t count) {
+  return count <= std::numeric_limits<std::uint32_t>::max() ? static_cast<std::uint32_t>(count) : 0;
+}
+
+class SlotCount {
+ public:
+  SlotCount(CompileState& state, const TensorAllocationPlanRecord& pool)
+      : state_(state), pool_(pool) {
+    contributors_.push_back({"producer", 1, {Reason::kProducerLoan}});
+    visit(pool.output);
+    for (std::size_t next = 0; next < outputs_.size(); ++next) add_arms_of(outputs_[next]);
+  }
+
+  [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+  [[nodiscard]] std::vector<PoolCapacityContributorRecord> take_contributors() && {
+    return std::move(contributors_);
+  }
+
+ private:
+  void visit(PortRef output) {
+    if (visited_.insert(output).second) outputs_.push_back(output);
+  }
+
+  void add_arms_of(PortRef output) {
+    std::uint64_t longest = 0;
+    for (const std::uint32_t index : state_.outgoing[output.vertex.value]) {
+      const PayloadEdgePlanRecord& edge = state_.plan.payload_edges[index];
+      if (edge.source != output) continue;
+      const bool keeps_older = edge.queue_policy == QueuePolicy::kDropOldest;
+      const std::uint64_t held = std::uint64_t{edge.queue_depth} + 1;
+      longest = std::max(longest, keeps_older ? held - 1 : held);
+      total_ += keeps_older ? 1 : 0;
+      std::vector reasons{Reason::kAcceptedPublication, Reason::kFrameworkBorrow};
+      const std::uint64_t retiring = retiring_in(edge.target.vertex);
+      total_ += retiring;
+      if (retiring > 0) reasons.push_back(Reason::kConsumerCudaRelease);
+      if (output != pool_.output) reasons.push_back(Reason::kRelay);
+      contributors_.push_back(
+          {state_.plan.input_name(edge.target), narrow(held + retiring), std::move(reasons)});
+      follow(edge.target.vertex);
+    }
+    total_ += longest;
+  }
+
+  /// Once for each consumer, however many of its inputs the slots reach.
+  std::uint64_t retiring_in(VertexId consumer) {
+    if (!pool_.device || !state_.op(consumer).stream.valid()) return 0;
+    return retiring_.insert(consumer).second ? kRetiringSlotsPerStream : 0;
+  }
+
+  void follow(VertexId consumer) {
+    const auto& outputs = state_.op(consumer).outputs;
+    for (std::uint32_t port = 0; port < outputs.size(); ++port) {
+      if (is_pass_through(outputs[port])) visit({consumer, port});
+    }
+  }
+
+  CompileState& state_;
+  const TensorAllocationPlanRecord& pool_;
+  std::uint64_t total_{1};
+  std::vector<PoolCapacityContributorRecord> contributors_{};
+  std::vector<PortRef> outputs_{};  ///< Where slots of the pool are emitted, in order of discovery.
+  std::set<PortRef> visited_{};
+  std::set<VertexId> retiring_{};
+};
+
+/// 0 when it can't be had, with an error.
+std::uint64_t slot_bytes(CompileState& state, const TensorBounds& bounds,
+                         const std::string& place) {
+  const std::uint64_t span = bounds.max_byte_span.value_or(0);
+  if (span == 0) {
+    state.error("TENSOR_POOL_SPAN_MISSING", place,
+                bounds.max_byte_span
+                    ? "the pool's max_byte_span is 0, which refuses every allocation"
+                    : "the pool states no max_byte_span",
+                "set TensorOutputSpec::bounds to tensor_bounds(bytes of the largest tensor)");
+    return 0;
+  }
+  if (span > std::numeric_limits<std::uint64_t>::max() - kSlotAlignment) {
+    state.error("TENSOR_POOL_BYTES_OVERFLOW", place,
+                "slots of " + std::to_string(span) + " bytes can't be counted",
+                "lower TensorOutputSpec::bounds.max_byte_span");
+    return 0;
+  }
+  return (span + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
+
+/// The pool's own limit, at least 1: a scalar needs no dimension, but a slot has room for one.
+std::uint32_t max_rank(CompileState& state, const TensorOutputSpec& spec,
+                       const std::string& place) {
+  const auto rank = spec.representation.rank;
+  const auto limit = spec.bounds.max_rank;
+  if (!rank && !limit) {
+    state.error("TENSOR_POOL_RANK_MISSING", place, "the pool states neither a rank nor a max_rank",
+                "set TensorOutputSpec::representation.rank or bounds.max_rank");
+    return 0;
+  }
+  if (limit == 0U) {
+    state.error("TENSOR_POOL_RANK_MISSING", place,
+                "the pool's max_rank is 0, which refuses every allocation",
+                "set TensorOutputSpec::bounds.max_rank to 1 or more");
+    return 0;
+  }
+  const std::uint32_t largest = std::max(rank.value_or(0), limit.value_or(0));
+  if (largest > kMaximumTensorRank) {
+    state.error("TENSOR_POOL_RANK_TOO_HIGH", place,
+                "a rank of " + std::to_string(largest) + ", the limit is " +
+                    std::to_string(kMaximumTensorRank),
+                "fold dimensions");
+    return 0;
+  }
+  if (rank && limit && *rank > *limit) {
+    state.error("TENSOR_POOL_RANK_TOO_HIGH", place,
+                "tensors of rank " + std::to_string(*rank) + ", but a max_rank of " +
+                    std::to_string(*limit),
+                "raise TensorOutputSpec::bounds.max_rank or leave it out");
+    return 0;
+  }
+  return std::max(rank.value_or(*limit), 1U);
+}
+
+/// A slot may be read on any stream of its device: the stream of each other operator there and one
+/// that the operator chose, and the producer's.
+std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool) {
+  if (!pool.device) return 0;
+  const auto others = std::ranges::count_if(state.plan.operators, [&](const auto& op) {
+    return op.device == pool.device && op.id != pool.output.vertex;
+  });
+  return static_cast<std::uint32_t>(2 * others + 1);
+}
+
+void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
+  const std::string place = state.plan.output_name(pool.output);
+  const TensorOutputSpec& spec = *state.output(pool.output).tensor;
+  pool.max_rank = max_rank(state, spec, place);
+  pool.slot_bytes = slot_bytes(state, spec.bounds, place);
+  pool.max_release_streams = release_streams(state, pool);
+  SlotCount count(state, pool);
+  pool.slot_count = narrow(count.total());
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(pool.slot_bytes, count.total(), &bytes) || pool.slot_count == 0) {
+    state.error("TENSOR_POOL_BYTES_OVERFLOW", place,
+                std::to_string(count.total()) + " slots of " + std::to_string(pool.slot_bytes) +
+                    " bytes can't be counted",
+                "lower TensorOutputSpec::bounds.max_byte_span or the depths of the queues behind "
+                "the output");
+    pool.slot_count = 0;
+  }
+  pool.contributors = std::move(count).take_contributors();
+}
+
+}  // namespace
+
+void size_pools(CompileState& state) {
+  for (TensorAllocationPlanRecord& pool : state.plan.tensor_allocations) size_pool(state, pool);
+}
+
+}  // namespace weftline::passes

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "random_graph.hpp"
+#include "test_graph.hpp"
+
+namespace weftline {
+namespace {
+
+/// Moves each item of `items` to a random place and tells, by old index, where it went.
+template <class T>
+std::vector<std::uint32_t> shuffle(std::vector<T>& items, std::mt19937& random) {
+  std::vector<std::uint32_t> order(items.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::shuffle(order, random);
+  std::vector<T> shuffled(items.size());
+  for (std::size_t i = 0; i < order.size(); ++i) shuffled[order[i]] = items[i];
+  items = std::move(shuffled);
+  return order;
+}
+
+/// The same graph, as if every authoring call had been made in another order.
+void author_differently(GraphSnapshot& graph, std::mt19937& random) {
+  const auto vertices = shuffle(graph.vertices, random);
+  const auto partitions = shuffle(graph.partitions, random);
+  const auto clocks = shuffle(graph.clocks, random);
+  for (VertexSnapshot& vertex : graph.vertices) {
+    if (vertex.authored_partition)
+      vertex.authored_partition = partitions[*vertex.authored_partition];
+  }
+  for (FlowSnapshot& flow : graph.flows) {
+    flow.source.vertex.value = vertices[flow.source.vertex.value];
+    flow.target.vertex.value = vertices[flow.target.vertex.value];
+  }
+  shuffle(graph.flows, random);
+  for (ExportSnapshot& topic : graph.exports) {
+    for (PortRef& source : topic.sources) source.vertex.value = vertices[source.vertex.value];
+    shuffle(topic.sources, random);
+  }
+  shuffle(graph.exports, random);
+  if (graph.default_clock) graph.default_clock = clocks[*graph.default_clock];
+}
+
+TEST_CASE("the same graph gives the same bytes and digest each time") {
+  const TestGraph graph = random_graph(7);
+  const ExecutionPlan first = graph.compile();
+  const ExecutionPlan second = graph.compile();
+  CHECK(first.json() == second.json());
+  CHECK(first.digest() == second.digest());
+  CHECK(first.digest().starts_with("sha256:"));
+}
+
+TEST_CASE("the order of authoring calls leaves no trace, in good graphs and in bad ones") {
+  std::mt19937 random(11);
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    INFO("seed " << seed);
+    TestGraph graph = random_graph(seed);
+    auto& snapshot = graph.snapshot();
+    snapshot.clocks.push_back({"spare", snapshot.clocks.front().factory, true});
+    snapshot.partitions.push_back("unused");
+    if (seed % 4 == 1) snapshot.flows.pop_back();
+    if (seed % 4 == 2) {
+      graph.relay("loop1")
+          .relay("loop2")
+          .flow("loop1.out", "loop2.in")
+          .flow("loop2.out", "loop1.in");
+    }
+    if (seed % 4 == 3 && snapshot.flows.front().source != snapshot.flows.back().source) {
+      snapshot.flows.push_back({snapshot.flows.front().source, snapshot.flows.back().target, {}});
+    }
+    const ExecutionPlan plan = graph.compile();
+    for (int round = 0; round < 3; ++round) {
+      author_differently(snapshot, random);
+      const ExecutionPlan permuted = graph.compile();
+      CHECK(permuted.json() == plan.json());
+      CHECK(permuted.digest() == plan.digest());
+    }
+  }
+}
+
+TEST_CASE("factories move with their operators and clocks") {
+  struct Named final : OperatorBase {
+    explicit Named(int number_in) : number(number_in) {}
+    void setup(OperatorSpec&) override {}
+    expected<void, Error> compute(ExecutionContext&) override { return {}; }
+    int number;
+  };
+  TestGraph graph;
+  graph.source("zoo").source("ape");
+  graph.vertex("zoo").factory = [] { return std::make_unique<Named>(26); };
+  graph.vertex("ape").factory = [] { return std::make_unique<Named>(1); };
+  const ExecutionPlan plan = graph.compile();
+  const auto number_of = [&](std::string_view path) {
+    const auto made = plan.operator_factory(find_op(plan, path).id)();
+    return static_cast<const Named&>(*made).number;
+  };
+  CHECK(number_of("ape") == 1);
+  CHECK(number_of("zoo") == 26);
+}
+
+TEST_CASE("the device catalog and each setting are part of the digest") {
+  TestGraph graph;
+  graph.source("a").sink("b").flow("a.out", "b.in");
+  const std::string digest = graph.compile().digest();
+  TestGraph other_devices = graph;
+  other_devices.options.devices.devices.pop_back();
+  TestGraph other_depth = graph;
+  other_depth.snapshot().flows.front().options.queue_depth = 4;
+  TestGraph other_version = graph;
+  other_version.vertex("b").type_version = 2;
+  CHECK(other_devices.compile().digest() != digest);
+  CHECK(other_depth.compile().digest() != digest);
+  CHECK(other_version.compile().digest() != digest);
+}
+
+}  // namespace
+}  // namespace weftline

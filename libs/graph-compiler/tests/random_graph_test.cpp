@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Properties of plans of random graphs, checked by other means than the passes use.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "random_graph.hpp"
+#include "test_graph.hpp"
+
+namespace weftline {
+namespace {
+
+void check_ids(const PlanRecords& plan) {
+  for (std::size_t i = 0; i < plan.operators.size(); ++i) {
+    CHECK(plan.operators[i].id.value == i);
+    if (i > 0) CHECK(plan.operators[i - 1].path < plan.operators[i].path);
+    CHECK(plan.partition_decisions[i].vertex.value == i);
+    CHECK_FALSE(plan.partition_decisions[i].reason.empty());
+  }
+  for (std::size_t i = 0; i < plan.payload_edges.size(); ++i) {
+    const auto& edge = plan.payload_edges[i];
+    CHECK(edge.edge.value == i);
+    CHECK(edge.queue_depth > 0);
+    if (i == 0) continue;
+    const auto& before = plan.payload_edges[i - 1];
+    CHECK(std::pair(before.source, before.target) < std::pair(edge.source, edge.target));
+  }
+}
+
+void check_partitions(const PlanRecords& plan) {
+  std::map<VertexId, std::pair<PartitionId, std::size_t>> places;
+  for (std::size_t i = 0; i < plan.execution_partitions.size(); ++i) {
+    const auto& partition = plan.execution_partitions[i];
+    CHECK(partition.id.value == i);
+    CHECK_FALSE(partition.members.empty());
+    for (std::size_t k = 0; k < partition.members.size(); ++k) {
+      CHECK(places.try_emplace(partition.members[k], partition.id, k).second);
+    }
+  }
+  CHECK(places.size() == plan.operators.size());
+  std::map<VertexId, int> fan_in;
+  std::map<VertexId, int> fan_out;
+  for (const auto& edge : plan.payload_edges) {
+    ++fan_out[edge.source.vertex];
+    ++fan_in[edge.target.vertex];
+    const auto [from, from_index] = places.at(edge.source.vertex);
+    const auto [to, to_index] = places.at(edge.target.vertex);
+    CHECK(edge.crosses_partitions == (from != to));
+    if (from == to) CHECK(from_index < to_index);
+  }
+  for (const auto& partition : plan.execution_partitions) {
+    if (partition.origin != ExecutionPartitionOrigin::kAutomatic) continue;
+    CHECK(partition.name == "auto:" + plan.operators[partition.members.front().value].path);
+    for (std::size_t k = 1; k < partition.members.size(); ++k) {
+      CHECK(fan_in[partition.members[k]] == 1);
+      CHECK(fan_out[partition.members[k - 1]] == 1);
+    }
+  }
+  for (const auto& op : plan.operators) CHECK(op.partition == places.at(op.id).first);
+}
+
+void check_streams(const PlanRecords& plan) {
+  std::set<std::pair<PartitionId, DeviceId>> used;
+  for (const auto& op : plan.operators) {
+    CHECK(op.stream.valid() == op.device.has_value());
+    if (!op.device) continue;
+    const auto& stream = plan.cuda_compute_streams.at(op.stream.value);
+    CHECK(stream.device == *op.device);
+    CHECK(stream.partition == op.partition);
+    used.insert({op.partition, *op.device});
+  }
+  CHECK(used.size() == plan.cuda_compute_streams.size());
+}
+
+/// The slot count again, by recursion over the flow.
+std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanRecord& pool) {
+  std::set<PortRef> seen;
+  std::set<VertexId> streams;
+  const std::function<std::uint32_t(PortRef)> behind = [&](PortRef output) -> std::uint32_t {
+    if (!seen.insert(output).second) return 0;
+    std::uint32_t lossless = 0;
+    std::uint32_t newest = 0;
+    std::uint32_t keepers = 0;
+    std::uint32_t further = 0;
+    for (const auto& edge : plan.payload_edges) {
+      if (edge.source != output) continue;
+      if (edge.queue_policy == QueuePolicy::kBlocking) {
+        lossless = std::max(lossless, edge.queue_depth + 1);
+      } else {
+        newest = std::max(newest, edge.queue_depth);
+        ++keepers;
+      }
+      const auto& consumer = plan.operators[edge.target.vertex.value];
+      if (consumer.stream.valid()) streams.insert(consumer.id);
+      for (std::uint32_t port = 0; port < consumer.outputs.size(); ++port) {
+        const auto& next = consumer.outputs[port];
+        const bool own = next.tensor && next.tensor->storage == TensorOutputStorage::kRuntimePool;
+        if (next.payload.kind != PayloadIdentityKind::kTensor || own) continue;
+        further += behind({consumer.id, port});
+      }
+    }
+    return std::max(lossless, newest) + keepers + further;
+  };
+  const std::uint32_t held = behind(pool.output);
+  const auto retiring = static_cast<std::uint32_t>(2 * streams.size());
+  return 1 + held + (pool.memory_kind == MemoryKind::kHost ? 0 : retiring);
+}
+
+void check_pools(const PlanRecords& plan) {
+  std::size_t pooled = 0;
+  for (const auto& op : plan.operators) {
+    pooled += static_cast<std::size_t>(std::ranges::count_if(op.outputs, [](const auto& output) {
+      return output.tensor && output.tensor->storage == TensorOutputStorage::kRuntimePool;
+    }));
+  }
+  CHECK(plan.tensor_allocations.size() == pooled);
+  for (const auto& pool : plan.tensor_allocations) {
+    INFO(plan.output_name(pool.output));
+    CHECK(pool.slot_count == slots_by_hand(plan, pool));
+    CHECK(pool.device.has_value() == (pool.memory_kind != MemoryKind::kHost));
+    std::uint64_t contributed = 0;
+    for (const auto& each : pool.contributors) contributed += each.maximum_distinct_slots;
+    CHECK(contributed >= pool.slot_count);
+  }
+}
+
+TEST_CASE("plans of 200 random graphs keep every invariant") {
+  std::size_t fused = 0;
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    const TestGraph graph = random_graph(seed);
+    const ExecutionPlan plan = graph.compile();
+    INFO(format_diagnostics(plan.diagnostics()));
+    REQUIRE(plan.ok());
+    check_ids(plan.records());
+    check_partitions(plan.records());
+    check_streams(plan.records());
+    check_pools(plan.records());
+    fused += plan.operators().size() - plan.execution_partitions().size();
+  }
+  CHECK(fused > 100);
+}
+
+}  // namespace
+}  // namespace weftline
