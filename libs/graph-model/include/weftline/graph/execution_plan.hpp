@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "weftline/graph/graph_snapshot.hpp"
+#include "weftline/plan/plan_records.hpp"
+
+namespace weftline {
+
+/// Thrown by `require_no_errors()`; what() holds the rendered diagnostics.
+class CompileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What the compiler returns: records, and the factories of the operators by vertex id. Immutable, cheap to copy, independent
+/// of the graph. A rejected plan keeps its records and diagnostics and can't be run.
+class ExecutionPlan {
+ public:
+  ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators, std::vector<ClockFactory> clocks);
+
+  [[nodiscard]] bool ok() const noexcept;
+  [[nodiscard]] std::span<const Diagnostic> diagnostics() const noexcept;
+  void require_no_errors() const;
+
+  [[nodiscard]] const PlanRecords& records() const noexcept;
+  [[nodiscard]] std::span<const OperatorPlanRecord> operators() const noexcept { return records().operators; }
+  [[nodiscard]] std::span<const PayloadEdgePlanRecord> payload_edges() const noexcept { return records().payload_edges; }
+  [[nodiscard]] std::span<const ExecutionPartitionRecord> execution_partitions() const noexcept {
+    return records().execution_partitions;
+  }
+  [[nodiscard]] std::span<const CudaComputeStreamPlanRecord> cuda_compute_streams() const noexcept {
+    return records().cuda_compute_streams;
+  }
+  [[nodiscard]] std::span<const TensorAllocationPlanRecord> tensor_allocations() const noexcept {
+    return records().tensor_allocations;
+  }
+  [[nodiscard]] const ChannelEndpointCatalog& endpoint_catalog() const noexcept { return records().endpoint_catalog; }
+
+  /// Canonical JSON and its digest ("sha256:…"), made once.
+  [[nodiscard]] const std::string& json() const noexcept;
+  [[nodiscard]] const std::string& digest() const noexcept;
+
+  /// For the runtime: fresh instances.
+  [[nodiscard]] const OperatorFactory& operator_factory(VertexId vertex) const;
+  [[nodiscard]] const ClockFactory& clock_factory(ClockId clock) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace weftline

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weftline/core/json.hpp"
+#include "weftline/core/time.hpp"
+#include "weftline/graph/operator.hpp"
+#include "weftline/graph/topic.hpp"
+#include "weftline/plan/plan_records.hpp"
+
+namespace weftline {
+
+/// Makes a fresh, not yet set up instance. Called at compile and again at each run; may be called after the graph is gone.
+using OperatorFactory = std::function<std::unique_ptr<OperatorBase>()>;
+using ClockFactory = std::function<std::unique_ptr<Clock>()>;
+
+/// Per-edge settings of `add_flow()`. An absent depth is the compiler's to choose; a given one is exact.
+struct ConnectionOptions {
+  std::optional<std::uint32_t> queue_depth{};
+  QueuePolicy queue_policy{QueuePolicy::kBlocking};
+};
+
+// A graph as the compiler sees it: values only, except the factories. Vertices, flows and topics are in authored order.
+
+struct VertexSnapshot {
+  std::string path{};
+  std::string type_id{};
+  std::uint32_t type_version{0};
+  OperatorFactory factory{};
+  JsonValue parameters{};
+  std::vector<InputPortRecord> inputs{};
+  std::vector<OutputPortRecord> outputs{};
+  /// Absent when the contract is empty. The clock id is filled in by the compiler.
+  std::optional<TemporalTriggerPlanRecord> trigger{};
+  /// Index into `partitions`; absent: the compiler places it.
+  std::optional<std::uint32_t> authored_partition{};
+};
+
+struct FlowSnapshot {
+  PortRef source{};
+  PortRef target{};
+  ConnectionOptions options{};
+};
+
+struct ExportSnapshot {
+  std::string uri{};
+  TopicOptions options{};
+  PayloadIdentity payload{};
+  std::vector<PortRef> sources{};
+};
+
+struct ClockSnapshot {
+  std::string name{};
+  ClockFactory factory{};
+  bool independent_progress{true};
+};
+
+struct GraphSnapshot {
+  std::string name{};
+  std::vector<VertexSnapshot> vertices{};
+  std::vector<FlowSnapshot> flows{};
+  std::vector<ExportSnapshot> exports{};
+  std::vector<std::string> partitions{};
+  std::vector<ClockSnapshot> clocks{};
+  std::optional<std::uint32_t> default_clock{};
+};
+
+}  // namespace weftline

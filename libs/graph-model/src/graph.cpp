@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/graph/graph.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+namespace weftline {
+namespace {
+
+[[noreturn]] void refuse(std::string_view token, std::string message) {
+  throw RuntimeError({ErrorCode::kInvalidArgument, token, std::move(message), 0});
+}
+
+void require_name(std::string_view what, const std::string& name) {
+  const bool readable = !name.empty() && name.size() <= 128 &&
+                        std::ranges::all_of(name, [](unsigned char c) {
+                          return std::isalnum(c) != 0 || c == '_' || c == '-';
+                        });
+  if (!readable) {
+    refuse("GRAPH_NAME_INVALID", std::string(what) +
+                                     " name is 1 to 128 of [A-Za-z0-9_-], not \"" +
+                                     name.substr(0, 128) + "\"");
+  }
+}
+
+/// Contract triggers name ports by reference; the plan names them by index.
+std::uint32_t input_index(const OperatorSpec& spec, const InputPort& port, const std::string& path) {
+  const auto& inputs = spec.inputs();
+  const auto found =
+      std::ranges::find_if(inputs, [&](const InputDeclaration& input) { return input.port == &port; });
+  if (found == inputs.end()) {
+    refuse("CONTRACT_INPUT_FOREIGN",
+           "operator " + path + ": its contract names an input that setup() did not declare");
+  }
+  return static_cast<std::uint32_t>(found - inputs.begin());
+}
+
+TemporalTriggerPlanRecord freeze(const Trigger& trigger, const OperatorSpec& spec,
+                                 const std::string& path) {
+  TemporalTriggerPlanRecord record;
+  if (const auto* each = std::get_if<OnEach>(&trigger)) {
+    record.kind = TemporalRecordTriggerKind::kEach;
+    record.inputs.push_back(input_index(spec, each->input, path));
+  } else if (const auto* clock = std::get_if<OnClock>(&trigger)) {
+    record.kind = TemporalRecordTriggerKind::kClock;
+    record.period_ns = clock->period.count();
+    record.phase_ns = clock->phase.count();
+  } else if (const auto* aligned = std::get_if<OnAligned>(&trigger)) {
+    record.kind = TemporalRecordTriggerKind::kAligned;
+    record.window_ns = aligned->window.count();
+    for (const InputPort& input : aligned->inputs) {
+      record.inputs.push_back(input_index(spec, input, path));
+    }
+  } else {
+    record.kind = TemporalRecordTriggerKind::kAnyInput;
+    for (const auto& input : spec.inputs()) record.inputs.push_back(input.port->index());
+  }
+  return record;
+}
+
+}  // namespace
+
+struct Graph::State {
+  struct Place {
+    std::uint32_t vertex{0};
+    std::uint32_t port{0};
+  };
+  std::vector<std::shared_ptr<AuthoredVertex>> vertices{};
+  std::vector<std::optional<std::uint32_t>> partition_of{};
+  std::map<const PortBase*, Place> places{};
+  std::vector<FlowSnapshot> flows{};
+  std::vector<ExportSnapshot> exports{};
+  std::vector<std::string> partitions{};
+  std::vector<ClockSnapshot> clocks{};
+  std::optional<std::uint32_t> default_clock{};
+
+  [[nodiscard]] PortRef place(const PortBase& port) const {
+    const auto found = places.find(&port);
+    if (found == places.end()) {
+      refuse("GRAPH_FLOW_HANDLE_INVALID",
+             "a flow names a port that is not one of this graph's: take it from a handle of this "
+             "graph and declare it in setup()");
+    }
+    return {VertexId{found->second.vertex}, found->second.port};
+  }
+  [[nodiscard]] const std::string& path(PortRef port) const {
+    return vertices[port.vertex.value]->path;
+  }
+};
+
+Graph::Graph(std::string name) : name_(std::move(name)), state_(std::make_unique<State>()) {
+  require_name("a graph's", name_);
+}
+
+Graph::~Graph() = default;
+
+std::string Graph::readable_type_name(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? std::string(text.get()) : std::string(type.name());
+}
+
+std::weak_ptr<AuthoredVertex> Graph::add_vertex(AuthoredVertex authored) {
+  require_name("an operator's", authored.path);
+  const bool taken = std::ranges::any_of(
+      state_->vertices, [&](const auto& other) { return other->path == authored.path; });
+  if (taken) {
+    refuse("GRAPH_NAME_DUPLICATE",
+           "two operators are called \"" + authored.path + "\"; give each its own name");
+  }
+  auto vertex = std::make_shared<AuthoredVertex>(std::move(authored));
+  vertex->instance = vertex->make();
+  OperatorSpec spec;
+  vertex->instance->setup(spec);
+  const auto index = static_cast<std::uint32_t>(state_->vertices.size());
+  for (const auto& input : spec.inputs()) state_->places[input.port] = {index, input.port->index()};
+  for (const auto& output : spec.outputs()) {
+    state_->places[output.port] = {index, output.port->index()};
+  }
+  state_->vertices.push_back(vertex);
+  state_->partition_of.emplace_back();
+  return vertex;
+}
+
+void Graph::connect(const OutputPort& source, const InputPort& target,
+                    const ConnectionOptions& options) {
+  const FlowSnapshot flow{state_->place(source), state_->place(target), options};
+  const bool repeated = std::ranges::any_of(state_->flows, [&](const FlowSnapshot& other) {
+    return other.source == flow.source && other.target == flow.target;
+  });
+  const std::string place = state_->path(flow.source) + " -> " + state_->path(flow.target);
+  if (repeated) refuse("GRAPH_FLOW_DUPLICATE", "the same two ports are connected twice: " + place);
+  if (options.queue_depth == 0U) {
+    refuse("GRAPH_QUEUE_DEPTH_ZERO",
+           place + ": a queue of depth 0 can carry nothing; leave queue_depth out to let the "
+                   "compiler choose");
+  }
+  state_->flows.push_back(flow);
+}
+
+void Graph::connect_export(const OutputPort& source, std::uint32_t topic) {
+  const PortRef port = state_->place(source);
+  if (topic >= state_->exports.size()) {
+    refuse("GRAPH_FLOW_HANDLE_INVALID", "a flow names a topic that is not one of this graph's");
+  }
+  state_->exports[topic].sources.push_back(port);
+}
+
+std::uint32_t Graph::add_export(std::string uri, TopicOptions options, PayloadIdentity payload) {
+  state_->exports.push_back({std::move(uri), std::move(options), std::move(payload), {}});
+  return static_cast<std::uint32_t>(state_->exports.size() - 1);
+}
+
+PartitionHandle Graph::partition(std::string name) {
+  require_name("a partition's", name);
+  auto& names = state_->partitions;
+  const auto found = std::ranges::find(names, name);
+  const auto index = static_cast<std::uint32_t>(found - names.begin());
+  if (found == names.end()) names.push_back(std::move(name));
+  return {*this, index};
+}
+
+void Graph::assign_partition(const std::shared_ptr<AuthoredVertex>& vertex, std::uint32_t partition) {
+  const auto found = std::ranges::find(state_->vertices, vertex);
+  if (found == state_->vertices.end()) {
+    refuse("GRAPH_HANDLE_FOREIGN", "operator " + vertex->path + " belongs to another graph");
+  }
+  auto& assigned = state_->partition_of[static_cast<std::size_t>(found - state_->vertices.begin())];
+  if (assigned && *assigned != partition) {
+    refuse("GRAPH_PARTITION_CONFLICT", "operator " + vertex->path + " is in partition \"" +
+                                           state_->partitions[*assigned] + "\" already, not in \"" +
+                                           state_->partitions[partition] + "\"; an operator has one lane");
+  }
+  assigned = partition;
+}
+
+ClockHandle Graph::add_clock(std::string name, ClockFactory factory) {
+  require_name("a clock's", name);
+  const bool independent = factory()->independent_progress();
+  state_->clocks.push_back({std::move(name), std::move(factory), independent});
+  return ClockHandle(static_cast<std::uint32_t>(state_->clocks.size() - 1));
+}
+
+void Graph::set_default_clock(ClockHandle clock) {
+  if (clock.index() >= state_->clocks.size()) {
+    refuse("GRAPH_HANDLE_FOREIGN", "the default clock must be one that this graph's add_clock() made");
+  }
+  state_->default_clock = clock.index();
+}
+
+GraphSnapshot Graph::snapshot() const {
+  GraphSnapshot snapshot;
+  snapshot.name = name_;
+  snapshot.flows = state_->flows;
+  snapshot.exports = state_->exports;
+  snapshot.partitions = state_->partitions;
+  snapshot.clocks = state_->clocks;
+  snapshot.default_clock = state_->default_clock;
+  for (std::size_t index = 0; index < state_->vertices.size(); ++index) {
+    const AuthoredVertex& authored = *state_->vertices[index];
+    VertexSnapshot vertex;
+    vertex.path = authored.path;
+    vertex.type_id = authored.type_id;
+    vertex.type_version = authored.type_version;
+    vertex.parameters = authored.params_json;
+    vertex.authored_partition = state_->partition_of[index];
+    vertex.factory = [make = authored.make, params = authored.params] {
+      auto instance = make();
+      instance->adopt_params(params);
+      return instance;
+    };
+    const auto instance = vertex.factory();
+    OperatorSpec spec;
+    instance->setup(spec);
+    for (const auto& input : spec.inputs()) {
+      vertex.inputs.push_back({input.name, input.payload, input.tensor, input.expected_rate});
+    }
+    for (const auto& output : spec.outputs()) {
+      vertex.outputs.push_back({output.name, output.payload, output.tensor, output.nominal_rate,
+                                output.max_emits_per_compute});
+    }
+    const Contract contract = instance->contract();
+    if (contract.trigger()) vertex.trigger = freeze(*contract.trigger(), spec, authored.path);
+    snapshot.vertices.push_back(std::move(vertex));
+  }
+  return snapshot;
+}
+
+}  // namespace weftline

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/graph/operator_spec.hpp"
+
+#include <algorithm>
+
+namespace weftline {
+namespace {
+
+template <class Declarations>
+void check_new_port(const Declarations& declared, const std::string& name, bool already_declared,
+                    std::string_view direction) {
+  const auto refuse = [&](std::string_view token, std::string what) {
+    throw RuntimeError({ErrorCode::kInvalidArgument, token, std::move(what), 0});
+  };
+  const bool readable = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
+  if (!readable) {
+    refuse("PORT_NAME_INVALID", "a port's name is one or more of [A-Za-z0-9_-], not \"" + name + "\"");
+  }
+  if (std::ranges::any_of(declared, [&](const auto& port) { return port.name == name; })) {
+    refuse("PORT_NAME_DUPLICATE",
+           "two " + std::string(direction) + "s are called \"" + name + "\"; give each its own name");
+  }
+  if (already_declared) {
+    refuse("PORT_DECLARED_TWICE",
+           "the member bound to \"" + name + "\" was declared before; one member is one port");
+  }
+}
+
+}  // namespace
+
+InputSpecBuilder OperatorSpec::add_input(InputPort& port, std::string name, PayloadIdentity payload,
+                                         const PayloadOps& ops) {
+  check_new_port(inputs_, name, port.declared(), "input");
+  port.declare(static_cast<std::uint32_t>(inputs_.size()));
+  inputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}});
+  return {*this, inputs_.size() - 1};
+}
+
+OutputSpecBuilder OperatorSpec::add_output(OutputPort& port, std::string name,
+                                           PayloadIdentity payload, const PayloadOps& ops) {
+  check_new_port(outputs_, name, port.declared(), "output");
+  port.declare(static_cast<std::uint32_t>(outputs_.size()));
+  outputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}, 1});
+  return {*this, outputs_.size() - 1};
+}
+
+namespace {
+
+template <class Declaration>
+void require_tensor(const Declaration& port) {
+  if (port.payload.kind != PayloadIdentityKind::kTensor) {
+    throw RuntimeError({ErrorCode::kInvalidArgument, "PORT_NOT_A_TENSOR",
+                        "port \"" + port.name + "\" carries " + port.payload.to_string() +
+                            "; a tensor contract belongs on a tensor port",
+                        0});
+  }
+}
+
+void require_rate(const std::string& port, Rate rate) {
+  if (!rate.valid()) {
+    throw RuntimeError({ErrorCode::kInvalidArgument, "PORT_RATE_INVALID",
+                        "port \"" + port + "\": a rate is a positive number of samples per second",
+                        0});
+  }
+}
+
+}  // namespace
+
+InputSpecBuilder& InputSpecBuilder::expects_tensor(const TensorInputSpec& tensor) {
+  auto& port = spec_.inputs_[index_];
+  require_tensor(port);
+  port.tensor = tensor;
+  return *this;
+}
+
+InputSpecBuilder& InputSpecBuilder::expected_rate(Rate rate) {
+  auto& port = spec_.inputs_[index_];
+  require_rate(port.name, rate);
+  port.expected_rate = rate;
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::produces_tensor(const TensorOutputSpec& tensor) {
+  auto& port = spec_.outputs_[index_];
+  require_tensor(port);
+  port.tensor = tensor;
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::nominal_rate(Rate rate) {
+  auto& port = spec_.outputs_[index_];
+  require_rate(port.name, rate);
+  port.nominal_rate = rate;
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::max_emits_per_compute(std::uint32_t count) {
+  auto& port = spec_.outputs_[index_];
+  if (count == 0) {
+    throw RuntimeError({ErrorCode::kInvalidArgument, "PORT_EMITS_ZERO",
+                        "port \"" + port.name + "\": max_emits_per_compute is at least 1", 0});
+  }
+  port.max_emits_per_compute = count;
+  return *this;
+}
+
+}  // namespace weftline
