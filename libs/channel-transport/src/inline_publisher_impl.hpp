@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "discovery_record.hpp"
+#include "link_acceptor.hpp"
+#include "publisher_link_table.hpp"
+#include "service_thread.hpp"
+#include "weftline/channel/inline_publisher.hpp"
+
+namespace weftline {
+
+struct InlinePublisher::Impl final : channel::ServiceThread::Client {
+  /// Takes the record (one live publisher per endpoint), listens, and joins the service thread.
+  [[nodiscard]] static expected<std::unique_ptr<Impl>, Error> create(
+      channel::ServiceThread& service, const std::string& deployment_id,
+      const EndpointRecord& endpoint);
+  ~Impl();
+
+  void on_directory_changed() override {}
+  void on_poked() override;
+  [[nodiscard]] const std::string& name() const noexcept override { return endpoint.name; }
+  void links_changed(bool attached);
+
+  channel::ServiceThread& service;
+  const EndpointRecord endpoint;
+  channel::WakeEvent attached_event;
+  WritableCallback callback{};  // written with the service thread's mutex held
+  bool closed{false};           // of the caller
+  channel::PublisherLinkTable table;
+  std::optional<channel::LinkAcceptor> acceptor;
+  std::optional<channel::DiscoveryRecord> record;
+
+ private:
+  Impl(channel::ServiceThread& thread, const EndpointRecord& what, channel::WakeEvent event)
+      : service(thread),
+        endpoint(what),
+        attached_event(std::move(event)),
+        table(what.max_subscribers, thread) {}
+};
+
+}  // namespace weftline

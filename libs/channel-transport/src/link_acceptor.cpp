@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_acceptor.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "discovery_record.hpp"
+#include "weftline/catalog/compatibility.hpp"
+
+namespace weftline::channel {
+
+namespace {
+
+// Peers that connect and then say nothing may hold this many descriptors, not more.
+constexpr std::size_t kMaximumSilentPeers = 64;
+
+bool is_readable(int fd) noexcept {
+  pollfd query{fd, POLLIN, 0};
+  return ::poll(&query, 1, 0) > 0;
+}
+
+RefusalMessage make_refusal(const Error& error) noexcept {
+  auto message = make_message<RefusalMessage>();
+  message.code = static_cast<std::uint32_t>(error.code);
+  const std::size_t length = std::min(error.message.size(), message.text.size());
+  message.text_bytes = static_cast<std::uint32_t>(length);
+  std::copy_n(error.message.begin(), length, message.text.begin());
+  return message;
+}
+
+}  // namespace
+
+LinkAcceptor::LinkAcceptor(ServiceThread& service, PublisherLinkTable& table, Settings settings,
+                           std::function<void(bool attached)> changed)
+    : service_(service),
+      table_(table),
+      settings_(std::move(settings)),
+      changed_(std::move(changed)) {}
+
+LinkAcceptor::~LinkAcceptor() {
+  for (Connection& connection : connections_) {
+    send_goodbye(connection.socket.get(), GoodbyeReason::kLeaving);
+    connection.space_watch = {};
+    if (connection.link) table_.retire(std::move(connection.link));
+  }
+}
+
+expected<void, Error> LinkAcceptor::listen() {
+  WEFTLINE_ASSIGN(listener_, listen_for(settings_.incarnation));
+  WEFTLINE_ASSIGN(listener_watch_, service_.watch(listener_.get(), [this] { accept_all(); }));
+  return {};
+}
+
+void LinkAcceptor::end() {
+  // Who has connected but was not accepted yet is taken in first: it asked before the end.
+  accept_all();
+  ended_ = true;
+  listener_watch_ = {};
+  listener_.reset();
+}
+
+void LinkAcceptor::accept_all() {
+  for (UniqueFd socket = accept_from(listener_.get()); socket.valid();
+       socket = accept_from(listener_.get())) {
+    accept_one(std::move(socket));
+  }
+  remove_over();
+}
+
+void LinkAcceptor::accept_one(UniqueFd socket) {
+  auto peer = identify_peer(socket.get());
+  const auto silent = std::ranges::count(connections_, Phase::kExpectHello, &Connection::phase);
+  if (!peer || static_cast<std::size_t>(silent) >= kMaximumSilentPeers) {
+    ++counts_.refused;
+    return;
+  }
+  Connection& connection = connections_.emplace_back();
+  connection.socket = std::move(socket);
+  connection.peer = std::move(*peer);
+  // A peer that only a forked child of it still holds open has no reader: the process alone counts.
+  auto socket_watch = service_.watch(connection.socket.get(), [this, &connection] {
+    read_socket(connection);
+    remove_over();
+  });
+  auto process_watch = service_.watch(connection.peer.pidfd.get(), [this, &connection] {
+    read_socket(connection);
+    if (connection.phase != Phase::kOver) close_connection(connection, counts_.lost);
+    remove_over();
+  });
+  if (!socket_watch || !process_watch) {
+    close_connection(connection, counts_.refused);
+    return;
+  }
+  connection.socket_watch = std::move(*socket_watch);
+  connection.process_watch = std::move(*process_watch);
+  read_socket(connection);
+}
+
+void LinkAcceptor::read_socket(Connection& connection) {
+  while (connection.phase != Phase::kOver) {
+    Packet packet;
+    switch (receive_packet(connection.socket.get(), packet)) {
+      case PacketResult::kReceived:
+        handle(connection, std::move(packet));
+        break;
+      case PacketResult::kNothing:
+        return;
+      case PacketResult::kEnd:
+        close_connection(connection, counts_.lost);
+        return;
+      case PacketResult::kMalformed:
+        close_connection(connection, counts_.dropped);
+        return;
+    }
+  }
+}
+
+void LinkAcceptor::handle(Connection& connection, Packet packet) {
+  if (connection.phase == Phase::kExpectHello) {
+    handle_hello(connection, std::move(packet));
+  } else if (connection.phase == Phase::kExpectAttached && parse_message<AttachedMessage>(packet)) {
+    activate(connection);
+  } else if (const auto goodbye = parse_message<GoodbyeMessage>(packet)) {
+    const bool left = goodbye->reason == static_cast<std::uint32_t>(GoodbyeReason::kLeaving);
+    close_connection(connection, left ? counts_.left : counts_.dropped);
+  } else {
+    close_connection(connection, counts_.dropped);
+  }
+}
+
+void LinkAcceptor::handle_hello(Connection& connection, Packet packet) {
+  if (!peek_header(packet)) {
+    close_connection(connection, counts_.refused);
+    return;
+  }
+  auto outcome = check_hello(packet);
+  if (outcome) outcome = offer_link(connection);
+  if (!outcome) refuse(connection, outcome.error());
+}
+
+expected<void, Error> LinkAcceptor::check_hello(const Packet& packet) const {
+  const std::string place = "endpoint '" + settings_.endpoint.name + "': ";
+  const std::uint32_t version = peek_header(packet)->version;
+  if (version != kWireVersion) {
+    return fail(ErrorCode::kIncompatible, "CHANNEL_WIRE_VERSION",
+                place + "the publisher speaks wire version " + std::to_string(kWireVersion) +
+                    ", the subscriber " + std::to_string(version) +
+                    "; build both with one version of Weftline");
+  }
+  if (!parse_message<HelloMessage>(packet)) {
+    return fail(ErrorCode::kProtocolError, "CHANNEL_HANDSHAKE",
+                place + "the subscriber's first message is malformed");
+  }
+  WEFTLINE_ASSIGN(const std::string json,
+                  read_sealed_text(packet.descriptors[0], kMaximumRecordBytes));
+  WEFTLINE_ASSIGN(const EndpointRecord theirs, endpoint_from_json(json));
+  const auto report = compare_endpoints(settings_.endpoint, theirs);
+  if (theirs.name != settings_.endpoint.name || !report.compatible()) {
+    return fail(ErrorCode::kIncompatible, "CHANNEL_ENDPOINT_MISMATCH",
+                "this side is the publisher: " + report.to_string());
+  }
+  return {};
+}
+
+expected<void, Error> LinkAcceptor::offer_link(Connection& connection) {
+  const std::uint32_t maximum = settings_.endpoint.max_subscribers;
+  if (links_in_use() >= maximum) reap_ended_peers();
+  if (links_in_use() >= maximum) {
+    return fail(ErrorCode::kResourceExhausted, "CHANNEL_SUBSCRIBERS_FULL",
+                "endpoint '" + settings_.endpoint.name + "' has " + std::to_string(maximum) +
+                    " subscribers, its maximum; raise max_subscribers in the catalog, "
+                    "or close one");
+  }
+  PublisherRing::Handover handover;
+  WEFTLINE_ASSIGN(PublisherRing ring,
+                  PublisherRing::create(settings_.geometry, settings_.incarnation, handover));
+  connection.link = std::make_unique<PublisherLink>(std::move(ring));
+  const PublisherRing& kept = connection.link->ring;
+  WEFTLINE_ASSIGN(connection.space_watch,
+                  service_.watch(kept.space_event().fd(), [this, link = connection.link.get()] {
+                    link->ring.space_event().drain();
+                    // Cleared before the call: if the caller finds the link full again, it asks
+                    // anew.
+                    link->ring.clear_space_wish();
+                    changed_(false);
+                  }));
+  auto welcome = make_message<WelcomeMessage>();
+  welcome.incarnation = settings_.incarnation;
+  const std::array<int, WelcomeMessage::kDescriptors> descriptors{
+      handover.frames.get(), handover.claims.get(), kept.data_event().fd(),
+      kept.space_event().fd()};
+  connection.phase = Phase::kExpectAttached;
+  if (!send_message(connection.socket.get(), welcome, descriptors)) {
+    close_connection(connection, counts_.lost);
+  }
+  return {};
+}
+
+void LinkAcceptor::activate(Connection& connection) {
+  if (ended_) connection.link->ring.end();
+  connection.phase = Phase::kAttached;
+  table_.add(*connection.link);
+  ++counts_.attached;
+  changed_(true);
+}
+
+void LinkAcceptor::refuse(Connection& connection, const Error& error) {
+  [[maybe_unused]] const bool taken = send_message(connection.socket.get(), make_refusal(error));
+  close_connection(connection, counts_.refused);
+}
+
+void LinkAcceptor::close_connection(Connection& connection, std::atomic<std::uint64_t>& count) {
+  const bool was_attached = connection.phase == Phase::kAttached;
+  // A peer that never got a link is a refused one, however it ended.
+  ++(was_attached ? count : counts_.refused);
+  if (was_attached && &count == &counts_.dropped) {
+    send_goodbye(connection.socket.get(), GoodbyeReason::kProtocolError);
+  }
+  connection.phase = Phase::kOver;
+  connection.socket_watch = {};
+  connection.process_watch = {};
+  connection.space_watch = {};
+  connection.socket.reset();
+  if (connection.link) table_.retire(std::move(connection.link));
+  if (was_attached) changed_(false);
+}
+
+std::uint32_t LinkAcceptor::links_in_use() const noexcept {
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      connections_, [](const Connection& connection) { return connection.link != nullptr; }));
+}
+
+void LinkAcceptor::reap_ended_peers() {
+  // A subscriber that has just gone makes place for its successor, whichever event came first.
+  for (Connection& connection : connections_) {
+    if (!connection.link) continue;
+    const bool exited = is_readable(connection.peer.pidfd.get());
+    read_socket(connection);
+    if (exited && connection.phase != Phase::kOver) close_connection(connection, counts_.lost);
+  }
+}
+
+void LinkAcceptor::drop_broken() {
+  for (Connection& connection : connections_) {
+    if (connection.link && connection.link->broken.load()) {
+      close_connection(connection, counts_.dropped);
+    }
+  }
+  remove_over();
+}
+
+void LinkAcceptor::remove_over() {
+  std::erase_if(connections_,
+                [](const Connection& connection) { return connection.phase == Phase::kOver; });
+}
+
+}  // namespace weftline::channel

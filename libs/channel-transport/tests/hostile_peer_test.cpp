@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <limits>
+#include <optional>
+
+#include "channel_fixture.hpp"
+#include "discovery_record.hpp"
+#include "memory_segment.hpp"
+#include "publisher_ring.hpp"
+#include "runtime_directory.hpp"
+#include "seqpacket_socket.hpp"
+
+namespace weftline::test {
+
+using Catch::Matchers::ContainsSubstring;
+using namespace weftline::channel;
+
+namespace {
+
+/// Waits for one message; nothing when the peer has closed.
+std::optional<Packet> next_packet(const UniqueFd& socket) {
+  pollfd query{socket.get(), POLLIN, 0};
+  if (::poll(&query, 1, 60'000) != 1) FAIL("the peer neither answered nor closed");
+  Packet packet;
+  if (receive_packet(socket.get(), packet) != PacketResult::kReceived) return std::nullopt;
+  return packet;
+}
+
+std::string refusal_text(const UniqueFd& socket) {
+  const auto packet = next_packet(socket);
+  if (!packet) return "closed";
+  const auto refusal = parse_message<RefusalMessage>(*packet);
+  if (!refusal) return "another message";
+  return std::string(refusal->text.data(), refusal->text_bytes);
+}
+
+/// A publisher of ours, one honest subscriber, and a way in for a peer that keeps no rules.
+struct Publishing {
+  explicit Publishing(EndpointOptions options = blocking())
+      : catalog(catalog_with<std::uint32_t>(options)),
+        publisher(make_inline_publisher(runtime, catalog)),
+        honest(make_inline_subscriber(runtime, catalog)) {
+    changes.follow(publisher);
+    await_subscriber(publisher);
+  }
+
+  [[nodiscard]] UniqueFd connect() {
+    const auto opened = open_runtime_directory(directory.path());
+    REQUIRE(opened.has_value());
+    const RecordSighting seen = look_for_record(opened->fd.get(), directory.files().front());
+    REQUIRE(seen.state == RecordState::kLive);
+    auto socket = connect_to(seen.content.incarnation);
+    REQUIRE(socket.has_value());
+    return std::move(*socket);
+  }
+  [[nodiscard]] std::string record_json() const {
+    return *endpoint_to_json("test-deployment", *catalog.find("frames"));
+  }
+  [[nodiscard]] static bool hello(const UniqueFd& socket, int record) {
+    return send_message(socket.get(), make_message<HelloMessage>(), std::span(&record, 1));
+  }
+  /// The honest subscriber still gets frames, so service thread and publisher are alive.
+  void check_alive() {
+    REQUIRE(publish(publisher, next).has_value());
+    CHECK(receive(honest) == next++);
+    const std::uint64_t before = publisher.link_counters().attached;
+    InlineSubscriber another = make_inline_subscriber(runtime, catalog);
+    changes.wait_until([&] { return publisher.link_counters().attached > before; },
+                       "another subscriber");
+  }
+
+  TemporaryDirectory directory{};
+  Changes changes{};
+  ChannelRuntime runtime{make_runtime(directory)};
+  ChannelEndpointCatalog catalog;
+  InlinePublisher publisher;
+  InlineSubscriber honest;
+  std::uint32_t next{0};
+};
+
+/// A subscriber that attaches by the rules and then writes what it likes into its page.
+struct RogueSubscriber {
+  explicit RogueSubscriber(Publishing& publishing) : socket(publishing.connect()) {
+    const auto record = create_sealed_text(publishing.record_json());
+    REQUIRE(Publishing::hello(socket, record->get()));
+    auto packet = next_packet(socket);
+    REQUIRE(packet.has_value());
+    REQUIRE(parse_message<WelcomeMessage>(*packet).has_value());
+    auto mapped = map_received(packet->descriptors[1], kSegmentPage, SegmentWriter::kReceiver);
+    REQUIRE(mapped.has_value());
+    claims = std::move(*mapped);
+    REQUIRE(send_message(socket.get(), make_message<AttachedMessage>()));
+  }
+  ClaimsPage& page() { return *reinterpret_cast<ClaimsPage*>(claims.data()); }
+  UniqueFd socket;
+  Mapping claims{};
+};
+
+}  // namespace
+
+TEST_CASE("garbage on a publisher's socket is dropped and counted") {
+  Publishing publishing;
+  const UniqueFd socket = publishing.connect();
+  std::vector<std::byte> bytes;
+  SECTION("one byte") { bytes.resize(1); }
+  SECTION("noise") { bytes.assign(200, std::byte{0x5a}); }
+  SECTION("longer than any message") { bytes.assign(kMaximumMessageBytes + 1, std::byte{1}); }
+  SECTION("half a hello") {
+    const auto message = make_message<HelloMessage>();
+    const auto whole = std::as_bytes(std::span(&message, 1));
+    bytes.assign(whole.begin(), whole.begin() + 8);
+  }
+  REQUIRE(send_bytes(socket.get(), bytes, {}));
+  CHECK_FALSE(next_packet(socket).has_value());
+  CHECK(publishing.publisher.link_counters().refused == 1);
+  CHECK(publishing.publisher.subscriber_count() == 1);
+  publishing.check_alive();
+}
+
+TEST_CASE("a hello that breaks the contract is refused with the reason") {
+  Publishing publishing;
+  const UniqueFd socket = publishing.connect();
+  const auto record = create_sealed_text(publishing.record_json());
+  REQUIRE(record.has_value());
+  std::string reason;
+  SECTION("another wire version") {
+    auto message = make_message<HelloMessage>();
+    message.header.version = kWireVersion + 1;
+    const int fd = record->get();
+    REQUIRE(send_message(socket.get(), message, std::span(&fd, 1)));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("wire version 1") && ContainsSubstring("2"));
+  }
+  SECTION("no record") {
+    REQUIRE(send_message(socket.get(), make_message<HelloMessage>()));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("malformed"));
+  }
+  SECTION("too many descriptors") {
+    const std::array<int, 3> fds{record->get(), record->get(), record->get()};
+    REQUIRE(send_message(socket.get(), make_message<HelloMessage>(), fds));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("malformed"));
+  }
+  SECTION("a record that could still change") {
+    const auto segment = create_segment("open", kSegmentPage);
+    REQUIRE(Publishing::hello(socket, segment->fd.get()));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("sealed"));
+  }
+  SECTION("a pipe that would block a reader") {
+    int pipe[2];
+    REQUIRE(::pipe2(pipe, O_CLOEXEC) == 0);
+    const UniqueFd read_end{pipe[0]};
+    const UniqueFd write_end{pipe[1]};
+    REQUIRE(Publishing::hello(socket, read_end.get()));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("sealed"));
+  }
+  SECTION("a record that is no record") {
+    const auto text = create_sealed_text("[1,2");
+    REQUIRE(Publishing::hello(socket, text->get()));
+    CHECK(refusal_text(socket) != "closed");
+  }
+  SECTION("the record of another endpoint") {
+    const auto other = catalog_with<std::uint32_t>(blocking(), "others");
+    const auto text = create_sealed_text(*endpoint_to_json("d", *other.find("others")));
+    REQUIRE(Publishing::hello(socket, text->get()));
+    CHECK(refusal_text(socket) != "closed");
+  }
+  SECTION("another contract") {
+    const auto other = catalog_with<std::uint64_t>(blocking());
+    const auto text = create_sealed_text(*endpoint_to_json("d", *other.find("frames")));
+    REQUIRE(Publishing::hello(socket, text->get()));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("uint32") && ContainsSubstring("uint64"));
+  }
+  CHECK_FALSE(next_packet(socket).has_value());
+  CHECK(publishing.publisher.link_counters().refused == 1);
+  publishing.check_alive();
+}
+
+TEST_CASE("a peer that leaves in the middle of attaching costs nothing") {
+  EndpointOptions options = blocking();
+  options.max_subscribers = 2;
+  Publishing publishing(options);
+  for (int round = 0; round < 5; ++round) {
+    const UniqueFd socket = publishing.connect();
+    const auto record = create_sealed_text(publishing.record_json());
+    REQUIRE(Publishing::hello(socket, record->get()));
+    REQUIRE(next_packet(socket).has_value());  // the welcome; never answered
+  }
+  InlineSubscriber subscriber = make_inline_subscriber(publishing.runtime, publishing.catalog);
+  await_subscribers(publishing.publisher, publishing.changes, 2);
+}
+
+TEST_CASE("silent peers beyond a bound are turned away, and nobody else is") {
+  Publishing publishing;
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 80; ++i) silent.push_back(publishing.connect());
+  CHECK_FALSE(next_packet(silent.back()).has_value());
+  CHECK(publish(publishing.publisher, 1) == 1U);
+  CHECK(receive(publishing.honest) == 1U);
+  silent.clear();
+  publishing.next = 2;
+  publishing.check_alive();
+}
+
+TEST_CASE("a second hello or a forged message drops the link, not the publisher") {
+  Publishing publishing;
+  RogueSubscriber rogue(publishing);
+  await_subscribers(publishing.publisher, publishing.changes, 2);
+  SECTION("hello") {
+    const auto record = create_sealed_text(publishing.record_json());
+    REQUIRE(Publishing::hello(rogue.socket, record->get()));
+  }
+  SECTION("attached again") {
+    REQUIRE(send_message(rogue.socket.get(), make_message<AttachedMessage>()));
+  }
+  SECTION("a welcome") {
+    REQUIRE(send_message(rogue.socket.get(), make_message<WelcomeMessage>()));
+  }
+  await_subscribers(publishing.publisher, publishing.changes, 1);
+  CHECK(publishing.publisher.link_counters().dropped == 1);
+  publishing.check_alive();
+}
+
+TEST_CASE("a scribbled claims page costs its own link only") {
+  Publishing publishing;
+  RogueSubscriber rogue(publishing);
+  await_subscribers(publishing.publisher, publishing.changes, 2);
+  const std::uint64_t head = GENERATE(std::uint64_t{kDepth + 1}, std::uint64_t{1} << 63,
+                                      std::numeric_limits<std::uint64_t>::max());
+  for (std::uint32_t n = 0; n < kDepth; ++n) {
+    REQUIRE(publish(publishing.publisher, n) == 2U);
+    CHECK(receive(publishing.honest) == n);
+  }
+  rogue.page().progress.head = head;
+  rogue.page().wish.data_wanted = 0xffffffff;
+  CHECK(publish(publishing.publisher, 50) == 1U);
+  CHECK(receive(publishing.honest) == 50U);
+  await_subscribers(publishing.publisher, publishing.changes, 1);
+  CHECK(publishing.publisher.link_counters().dropped == 1);
+  const auto packet = next_packet(rogue.socket);
+  REQUIRE(packet.has_value());
+  const auto goodbye = parse_message<GoodbyeMessage>(*packet);
+  REQUIRE(goodbye.has_value());
+  CHECK(goodbye->reason == static_cast<std::uint32_t>(GoodbyeReason::kProtocolError));
+  publishing.next = 51;
+  publishing.check_alive();
+}
+
+TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handshake") {
+  const TemporaryDirectory directory;
+  const auto catalog = catalog_with<std::uint32_t>(blocking());
+  const EndpointRecord& endpoint = *catalog.find("frames");
+  const auto opened = open_runtime_directory(directory.path());
+  RecordContent content;
+  content.pid = ::getpid();
+  content.incarnation = {9, 9, 9};
+  content.endpoint_json = *endpoint_to_json("test-deployment", endpoint);
+  const auto listener = listen_for(content.incarnation);
+  REQUIRE(listener.has_value());
+  const auto record = DiscoveryRecord::create(
+      opened->fd.get(), record_file_name("test-deployment", "frames"), content, "frames");
+  REQUIRE(record.has_value());
+  ChannelRuntime runtime = make_runtime(directory);
+  auto subscriber = make_subscriber(runtime, catalog);
+  pollfd query{listener->get(), POLLIN, 0};
+  REQUIRE(::poll(&query, 1, 60'000) == 1);
+  const UniqueFd socket = accept_from(listener->get());
+  const auto hello = next_packet(socket);
+  REQUIRE(hello.has_value());
+  REQUIRE(parse_message<HelloMessage>(*hello).has_value());
+  CHECK(read_sealed_text(hello->descriptors[0], 1 << 20) == content.endpoint_json);
+
+  const RingGeometry geometry = *ring_geometry(endpoint);
+  PublisherRing::Handover handover;
+  const auto ring = PublisherRing::create(geometry, content.incarnation, handover);
+  REQUIRE(ring.has_value());
+  auto welcome = make_message<WelcomeMessage>();
+  welcome.incarnation = content.incarnation;
+  const auto unsealed = create_segment("unsealed", geometry.frames_bytes());
+  std::array<int, 4> fds{handover.frames.get(), handover.claims.get(), ring->data_event().fd(),
+                         ring->space_event().fd()};
+  const auto send_welcome = [&] { REQUIRE(send_message(socket.get(), welcome, fds)); };
+
+  SECTION("garbage") {
+    const std::array<std::byte, 40> bytes{};
+    REQUIRE(send_bytes(socket.get(), bytes, {}));
+  }
+  SECTION("another incarnation than the record's") {
+    welcome.incarnation[0] ^= 1;
+    send_welcome();
+  }
+  SECTION("frames that the publisher could still resize") {
+    fds[0] = unsealed->fd.get();
+    send_welcome();
+  }
+  SECTION("claims of the wrong size") {
+    fds[1] = handover.frames.get();
+    send_welcome();
+  }
+  SECTION("a socket in place of an eventfd") {
+    fds[2] = socket.get();
+    send_welcome();
+  }
+  SECTION("no descriptors") { REQUIRE(send_message(socket.get(), welcome)); }
+  const auto waited = subscriber.wait_and_receive_sample(watchdog());
+  CHECK(code_of(waited) == ErrorCode::kProtocolError);
+  CHECK_FALSE(waited.error().message.empty());
+  CHECK_FALSE(subscriber.has_publishers());
+}
+
+TEST_CASE("a frame that no publisher writes ends the link with a protocol error") {
+  const TemporaryDirectory directory;
+  const auto catalog = catalog_with<std::uint32_t>(blocking());
+  const EndpointRecord& endpoint = *catalog.find("frames");
+  const auto opened = open_runtime_directory(directory.path());
+  RecordContent content;
+  content.pid = ::getpid();
+  content.incarnation = {8, 8};
+  content.endpoint_json = *endpoint_to_json("test-deployment", endpoint);
+  const auto listener = listen_for(content.incarnation);
+  const auto record = DiscoveryRecord::create(
+      opened->fd.get(), record_file_name("test-deployment", "frames"), content, "frames");
+  REQUIRE((listener && record));
+  ChannelRuntime runtime = make_runtime(directory);
+  auto subscriber = make_subscriber(runtime, catalog);
+  pollfd query{listener->get(), POLLIN, 0};
+  REQUIRE(::poll(&query, 1, 60'000) == 1);
+  const UniqueFd socket = accept_from(listener->get());
+  REQUIRE(next_packet(socket).has_value());
+
+  const RingGeometry geometry = *ring_geometry(endpoint);
+  const auto frames = create_segment("frames", geometry.frames_bytes());
+  const auto claims = create_segment("claims", kSegmentPage);
+  auto& page = *reinterpret_cast<FramesPage*>(frames->mapping.data());
+  page.header = geometry.frames_header(content.incarnation);
+  reinterpret_cast<ClaimsPage*>(claims->mapping.data())->header = {kClaimsMagic, kWireVersion, 0,
+                                                                   content.incarnation};
+  REQUIRE(seal_segment(*frames, SegmentWriter::kThisProcess));
+  REQUIRE(seal_segment(*claims, SegmentWriter::kReceiver));
+  const auto data = WakeEvent::create();
+  const auto space = WakeEvent::create();
+  auto welcome = make_message<WelcomeMessage>();
+  welcome.incarnation = content.incarnation;
+  const std::array<int, 4> fds{frames->fd.get(), claims->fd.get(), data->fd(), space->fd()};
+  REQUIRE(send_message(socket.get(), welcome, fds));
+  const auto attached = next_packet(socket);
+  REQUIRE(attached.has_value());
+  REQUIRE(parse_message<AttachedMessage>(*attached).has_value());
+
+  page.progress.tail = 1'000;
+  data->signal();
+  CHECK(code_of(subscriber.wait_and_receive_sample(watchdog())) == ErrorCode::kProtocolError);
+  CHECK(code_of(subscriber.receive_sample()) == ErrorCode::kProtocolError);
+  const auto goodbye = next_packet(socket);
+  REQUIRE(goodbye.has_value());
+  CHECK(parse_message<GoodbyeMessage>(*goodbye).has_value());
+  page.progress.tail = 0;
+  CHECK(code_of(subscriber.receive_sample()) == ErrorCode::kProtocolError);
+}
+
+}  // namespace weftline::test

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <functional>
+#include <limits>
+
+#include "publisher_ring.hpp"
+#include "subscriber_ring.hpp"
+#include "wire_metadata.hpp"
+
+namespace weftline::channel {
+
+namespace {
+
+/// Both ends of one link, and the memory as an attacker of either side would see it.
+struct Ends {
+  PublisherRing publisher;
+  SubscriberRing subscriber;
+  Mapping claims;  ///< A second, writable mapping of the subscriber's page.
+  [[nodiscard]] ClaimsPage& claims_page() const {
+    return *reinterpret_cast<ClaimsPage*>(claims.data());
+  }
+};
+
+RingGeometry geometry_of(ChannelQueuePolicy policy, std::uint32_t depth) {
+  EndpointRecord endpoint;
+  endpoint.payload = payload_identity<std::uint64_t>();
+  endpoint.queue_policy = policy;
+  endpoint.queue_depth = depth;
+  return *ring_geometry(endpoint);
+}
+
+UniqueFd copy_of(int fd) { return UniqueFd{::dup(fd)}; }
+
+Ends make_ends(const RingGeometry& geometry) {
+  const Incarnation incarnation{1};
+  PublisherRing::Handover handover;
+  auto publisher = PublisherRing::create(geometry, incarnation, handover);
+  REQUIRE(publisher.has_value());
+  auto claims = map_received(handover.claims, kSegmentPage, SegmentWriter::kReceiver);
+  REQUIRE(claims.has_value());
+  auto subscriber = SubscriberRing::open(
+      geometry, incarnation,
+      {std::move(handover.frames), std::move(handover.claims),
+       copy_of(publisher->data_event().fd()), copy_of(publisher->space_event().fd())});
+  if (!subscriber) FAIL(subscriber.error().to_string());
+  return {std::move(*publisher), std::move(*subscriber), std::move(*claims)};
+}
+
+void write(PublisherRing& ring, std::uint64_t value) {
+  ring.write(to_wire({}), std::as_bytes(std::span(&value, 1)));
+}
+
+SubscriberRing::State take(SubscriberRing& ring, std::uint64_t& value) {
+  SampleMetadata metadata;
+  return ring.take(std::as_writable_bytes(std::span(&value, 1)), metadata);
+}
+
+using Room = PublisherRing::Room;
+using State = SubscriberRing::State;
+
+}  // namespace
+
+TEST_CASE("a blocking ring has room for exactly its depth, round after round") {
+  const std::uint32_t depth = GENERATE(1U, 2U, 5U, 8U);
+  Ends ends = make_ends(geometry_of(ChannelQueuePolicy::kBlocking, depth));
+  std::uint64_t value = 0;
+  CHECK(take(ends.subscriber, value) == State::kEmpty);
+  for (std::uint64_t n = 0; n < 100; n += depth) {
+    for (std::uint64_t i = 0; i < depth; ++i) {
+      REQUIRE(ends.publisher.room(false) == Room::kFree);
+      write(ends.publisher, n + i);
+    }
+    REQUIRE(ends.publisher.room(false) == Room::kFull);
+    for (std::uint64_t i = 0; i < depth; ++i) {
+      REQUIRE(take(ends.subscriber, value) == State::kFrame);
+      REQUIRE(value == n + i);
+    }
+    REQUIRE(take(ends.subscriber, value) == State::kEmpty);
+  }
+}
+
+TEST_CASE("a wish for space or data is answered with its event, and only then") {
+  Ends ends = make_ends(geometry_of(ChannelQueuePolicy::kBlocking, 1));
+  const auto signalled = [](const WakeEvent& event) {
+    std::uint64_t count = 0;
+    return ::read(event.fd(), &count, sizeof(count)) == sizeof(count);
+  };
+  std::uint64_t value = 0;
+  write(ends.publisher, 1);
+  CHECK_FALSE(signalled(ends.subscriber.data_event()));
+  CHECK(ends.publisher.room(true) == Room::kFull);
+  REQUIRE(take(ends.subscriber, value) == State::kFrame);
+  CHECK(signalled(ends.publisher.space_event()));
+  ends.publisher.clear_space_wish();
+  ends.subscriber.want_data(true);
+  write(ends.publisher, 2);
+  CHECK(signalled(ends.subscriber.data_event()));
+  ends.subscriber.want_data(false);
+  REQUIRE(take(ends.subscriber, value) == State::kFrame);
+  CHECK_FALSE(signalled(ends.publisher.space_event()));
+  ends.subscriber.want_data(true);
+  ends.publisher.end();
+  CHECK(signalled(ends.subscriber.data_event()));
+}
+
+TEST_CASE("a head that moves backwards or past the tail breaks the ring for the publisher") {
+  Ends ends = make_ends(geometry_of(ChannelQueuePolicy::kBlocking, 2));
+  std::uint64_t value = 0;
+  write(ends.publisher, 1);
+  write(ends.publisher, 2);
+  REQUIRE(take(ends.subscriber, value) == State::kFrame);
+  REQUIRE(ends.publisher.room(false) == Room::kFree);
+  write(ends.publisher, 3);
+  ends.claims_page().progress.head = GENERATE(0U, 4U, std::numeric_limits<std::uint64_t>::max());
+  CHECK(ends.publisher.room(true) == Room::kBroken);
+}
+
+TEST_CASE("a subscriber's words cannot upset the drop statistics") {
+  Ends ends = make_ends(geometry_of(ChannelQueuePolicy::kDropOldest, 2));
+  for (std::uint64_t n = 0; n < 10; ++n) write(ends.publisher, n);
+  CHECK(ends.publisher.dropped() == 8);
+  ends.claims_page().progress.head = std::numeric_limits<std::uint64_t>::max();
+  ends.claims_page().progress.lost = std::numeric_limits<std::uint64_t>::max();
+  CHECK(ends.publisher.dropped() == 10);
+  CHECK(ends.publisher.room(true) == Room::kFree);
+}
+
+TEST_CASE("a frames segment cannot be mapped for writing or resized by who receives it") {
+  const RingGeometry geometry = geometry_of(ChannelQueuePolicy::kBlocking, 4);
+  PublisherRing::Handover handover;
+  auto publisher = PublisherRing::create(geometry, Incarnation{1}, handover);
+  REQUIRE(publisher.has_value());
+  const int fd = handover.frames.get();
+  CHECK(::mmap(nullptr, kSegmentPage, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED);
+  const char byte = 1;
+  CHECK(::pwrite(fd, &byte, 1, 0) < 0);
+  CHECK(::ftruncate(fd, 0) != 0);
+  CHECK(::ftruncate(fd, 1 << 20) != 0);
+  CHECK(::ftruncate(handover.claims.get(), 0) != 0);
+}
+
+TEST_CASE("a subscriber refuses frames that no publisher writes") {
+  // The test is the publisher here: it keeps its own writable mapping of the frames.
+  const bool lossy = GENERATE(false, true);
+  const RingGeometry geometry =
+      geometry_of(lossy ? ChannelQueuePolicy::kDropOldest : ChannelQueuePolicy::kBlocking, 4);
+  const Incarnation incarnation{7};
+  auto frames = create_segment("frames", geometry.frames_bytes());
+  auto claims = create_segment("claims", kSegmentPage);
+  REQUIRE((frames && claims));
+  auto& page = *reinterpret_cast<FramesPage*>(frames->mapping.data());
+  page.header = geometry.frames_header(incarnation);
+  reinterpret_cast<ClaimsPage*>(claims->mapping.data())->header = {kClaimsMagic, kWireVersion, 0,
+                                                                   incarnation};
+  const auto slot = [&](std::uint64_t frame) -> SlotHeader& {
+    return *reinterpret_cast<SlotHeader*>(frames->mapping.data() + geometry.slot_offset(frame));
+  };
+  const auto open = [&] {
+    return SubscriberRing::open(
+        geometry, incarnation,
+        {copy_of(frames->fd.get()), copy_of(claims->fd.get()), copy_of(WakeEvent::create()->fd()),
+         copy_of(WakeEvent::create()->fd())});
+  };
+  SECTION("memory without seals is not mapped") {
+    const auto ring = open();
+    REQUIRE_FALSE(ring.has_value());
+    CHECK(ring.error().code == ErrorCode::kProtocolError);
+    return;
+  }
+  REQUIRE(seal_segment(*frames, SegmentWriter::kThisProcess));
+  REQUIRE(seal_segment(*claims, SegmentWriter::kReceiver));
+  SECTION("a header of another layout") {
+    const int field = GENERATE(0, 1, 2, 3, 4, 5, 6, 7);
+    FramesHeader& header = page.header;
+    if (field == 0) header.magic ^= 1;
+    if (field == 1) header.version += 1;
+    if (field == 2) header.depth += 1;
+    if (field == 3) header.capacity *= 2;
+    if (field == 4) header.slot_stride += 64;
+    if (field == 5) header.body_bytes = 1u << 30;
+    if (field == 6) header.drop_oldest ^= 1;
+    if (field == 7) header.incarnation[3] ^= 1;
+    CHECK_FALSE(open().has_value());
+    return;
+  }
+  SECTION("a pipe in place of an eventfd") {
+    int pipe[2];
+    REQUIRE(::pipe(pipe) == 0);
+    const UniqueFd other{pipe[1]};
+    CHECK_FALSE(SubscriberRing::open(geometry, incarnation,
+                                     {copy_of(frames->fd.get()), copy_of(claims->fd.get()),
+                                      UniqueFd{pipe[0]}, copy_of(WakeEvent::create()->fd())})
+                    .has_value());
+    return;
+  }
+  SECTION("segments in the wrong order") {
+    CHECK_FALSE(SubscriberRing::open(
+                    geometry, incarnation,
+                    {copy_of(claims->fd.get()), copy_of(frames->fd.get()),
+                     copy_of(WakeEvent::create()->fd()), copy_of(WakeEvent::create()->fd())})
+                    .has_value());
+    return;
+  }
+  auto ring = open();
+  if (!ring) FAIL(ring.error().to_string());
+  std::uint64_t value = 0;
+  SECTION("a tail with frames that were never written") {
+    page.progress.tail = 3;
+    CHECK(take(*ring, value) == State::kBroken);
+  }
+  SECTION("a tail that moves backwards") {
+    slot(0).stamp = 1;
+    slot(1).stamp = 2;
+    page.progress.tail = 2;
+    REQUIRE(take(*ring, value) == State::kFrame);
+    page.progress.tail = 1;
+    CHECK(take(*ring, value) == State::kBroken);
+  }
+  SECTION("a tail far away") {
+    page.progress.tail = std::numeric_limits<std::uint64_t>::max();
+    CHECK(take(*ring, value) == State::kBroken);
+  }
+  SECTION("an end before the last frame") {
+    page.progress.final_tail = 2;
+    page.progress.ended = 1;
+    CHECK(take(*ring, value) == State::kBroken);
+  }
+  SECTION("metadata with unknown bits") {
+    const int field = GENERATE(0, 1, 2);
+    slot(0).stamp = 1;
+    if (field == 0) slot(0).metadata.present = 4;
+    if (field == 1) slot(0).metadata.flags = 0x80;
+    if (field == 2) slot(0).metadata.payload_kind = 4;
+    page.progress.tail = 1;
+    CHECK(take(*ring, value) == State::kBroken);
+  }
+}
+
+TEST_CASE("metadata survives the wire in every combination") {
+  SampleMetadata metadata;
+  if (GENERATE(true, false)) metadata.capture = TimePoint{-5, ClockId{3}};
+  if (GENERATE(true, false)) metadata.frame_id = 12;
+  metadata.publish_time = {17, ClockId{}};
+  metadata.sequence = std::numeric_limits<std::uint64_t>::max();
+  metadata.byte_size = 9;
+  metadata.trace = {1, 2, 3};
+  metadata.flags = GENERATE(SampleFlags::kNone, SampleFlags::kInvalid | SampleFlags::kDegraded);
+  metadata.payload_kind = PayloadIdentityKind::kPod;
+  const auto back = from_wire(to_wire(metadata));
+  REQUIRE(back.has_value());
+  CHECK(back->capture == metadata.capture);
+  CHECK(back->frame_id == metadata.frame_id);
+  CHECK(back->publish_time == metadata.publish_time);
+  CHECK(back->sequence == metadata.sequence);
+  CHECK(back->byte_size == metadata.byte_size);
+  CHECK(back->trace == metadata.trace);
+  CHECK(back->flags == metadata.flags);
+  CHECK(back->payload_kind == metadata.payload_kind);
+}
+
+}  // namespace weftline::channel
