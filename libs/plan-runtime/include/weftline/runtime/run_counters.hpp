@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weftline/core/ids.hpp"
+#include "weftline/tensor/tensor_pool.hpp"
+
+namespace weftline {
+
+// A reading of a session's counters. Each number is exact at some moment during the call; together they are a
+// snapshot good enough for people. Vectors are in the order of the plan's records.
+
+struct OperatorCounters {
+  VertexId vertex{};
+  std::uint64_t activations{0};
+  std::uint64_t coalesced_ticks{0};  ///< Clock ticks folded into a later one.
+  std::uint64_t unaligned_drops{0};  ///< Heads that OnAligned gave up.
+  std::uint64_t discarded{0};        ///< Samples that arrived after the operator had finished.
+  std::uint64_t unread{0};           ///< Selected samples that compute() did not receive.
+  std::uint64_t emits{0};
+  std::uint64_t refused_emits{0};    ///< kBackpressured or kNotReady answers.
+  std::uint64_t refused_loans{0};    ///< kResourceExhausted answers.
+  bool finished{false};
+};
+
+struct EdgeCounters {
+  EdgeId edge{};
+  std::uint64_t pushed{0};
+  std::uint64_t dropped{0};  ///< Overwritten by drop-oldest.
+  std::uint32_t depth{0};
+  std::uint32_t depth_high_water{0};
+};
+
+struct PoolCounters {
+  PoolId pool{};
+  TensorPoolUsage usage{};
+};
+
+struct LaneCounters {
+  PartitionId partition{};
+  std::uint64_t parks{0};         ///< Times the lane's thread went to sleep.
+  std::uint64_t device_polls{0};  ///< Timer wake-ups because only a device could free a slot.
+};
+
+struct ExportCounters {
+  EndpointId endpoint{};
+  std::uint32_t subscribers{0};
+  std::uint64_t published{0};          ///< Samples with at least one recipient.
+  std::uint64_t without_recipient{0};  ///< Samples emitted while no optional peer was there.
+  std::uint64_t dropped{0};
+};
+
+struct RunCounters {
+  std::vector<OperatorCounters> operators{};
+  std::vector<EdgeCounters> edges{};
+  std::vector<PoolCounters> pools{};
+  std::vector<LaneCounters> lanes{};
+  std::vector<ExportCounters> exports{};
+};
+
+}  // namespace weftline

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weftline/channel/channel_runtime.hpp"
+#include "weftline/cuda/open_device.hpp"
+#include "weftline/graph/execution_plan.hpp"
+#include "weftline/runtime/run_counters.hpp"
+
+namespace weftline {
+
+enum class RunTermination : std::uint8_t {
+  kRunning = 0,
+  kCompleted,  ///< Every operator finished, or one of them asked for success.
+  kStopped,    ///< request_stop() came first.
+  kFailed,     ///< See diagnostics().
+};
+
+[[nodiscard]] std::string_view run_termination_name(RunTermination termination) noexcept;
+
+/// Why a run failed.
+struct RunDiagnostic {
+  std::string place{};  ///< Operator path, pool, endpoint or device.
+  Error error{};
+  /// "source: kFailure [TOKEN]: message"
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// What this machine adds to a plan.
+struct RunOptions {
+  DeviceOptions devices{};
+  ChannelRuntimeOptions channels{};
+};
+
+/// A running plan: owns its threads and everything they use. Any thread may call the const members and request_stop().
+class RunSession {
+ public:
+  RunSession(RunSession&&) noexcept;
+  RunSession& operator=(RunSession&&) noexcept;
+  /// Stops and joins.
+  ~RunSession();
+
+  /// Asks every lane to end after its current activation. Queued samples are not drained and outputs are not
+  /// closed: that is what `Output::close()` in a source is for. Returns at once.
+  void request_stop() noexcept;
+  /// Blocks until the run has ended and every operator's stop() has returned.
+  void wait() const;
+  /// The same with an absolute deadline; false when the run goes on.
+  [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline) const;
+
+  [[nodiscard]] RunTermination termination() const noexcept;
+  [[nodiscard]] std::vector<RunDiagnostic> diagnostics() const;
+  /// Reads without stopping anything; allocates.
+  [[nodiscard]] RunCounters counters() const;
+
+  class State;  // private to the library
+  explicit RunSession(std::unique_ptr<State> state) noexcept;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Builds everything that the plan counts, starts the operators, and runs one thread per partition. Nothing of it
+/// throws: whatever can't be had gives a session that has failed already, with diagnostics, and leaves
+/// nothing behind. A rejected plan fails with RUN_PLAN_REJECTED.
+[[nodiscard]] RunSession run_async(const ExecutionPlan& plan, const RunOptions& options = {});
+
+}  // namespace weftline

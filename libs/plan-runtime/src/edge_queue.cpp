@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "edge_queue.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace weftline::runtime {
+namespace {
+
+constexpr std::size_t kCellAlignment = 64;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t step) noexcept {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+void EdgeQueue::FreeAligned::operator()(std::byte* memory) const noexcept {
+  ::operator delete[](memory, std::align_val_t{kCellAlignment});
+}
+
+EdgeQueue::EdgeQueue(const Options& options)
+    : ops_(*options.ops),
+      policy_(options.policy),
+      depth_(options.depth),
+      producer_(options.producer),
+      consumer_(options.consumer) {
+  value_offset_ = static_cast<std::uint32_t>(round_up(sizeof(SampleMetadata), ops_.alignment));
+  stride_ = round_up(value_offset_ + ops_.size, kCellAlignment);
+  const bool stealing = policy_ == QueuePolicy::kDropOldest;
+  cell_count_ = stealing ? depth_ + 1 : depth_;
+  cells_.reset(static_cast<std::byte*>(
+      ::operator new[](stride_ * cell_count_, std::align_val_t{kCellAlignment})));
+  std::fill_n(cells_.get(), stride_ * cell_count_, std::byte{0});  // no page fault later
+  if (stealing) {
+    queued_ = std::vector<std::atomic<std::uint32_t>>(cell_count_);
+    returned_ = std::vector<std::atomic<std::uint32_t>>(cell_count_);
+    free_.reserve(cell_count_);
+    for (std::uint32_t number = 0; number < cell_count_; ++number) free_.push_back(number);
+  }
+}
+
+EdgeQueue::~EdgeQueue() { clear(); }
+
+void EdgeQueue::clear() noexcept {
+  while (front()) pop();
+}
+
+bool EdgeQueue::has_room(std::uint32_t count) noexcept {
+  if (policy_ == QueuePolicy::kDropOldest) return true;
+  const auto fits = [&] {
+    return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_seq_cst) + count <=
+           depth_;
+  };
+  if (fits()) return true;
+  // The consumer stores the head and then looks at the flag; this side stores the flag and then looks at the head.
+  producer_waits_.store(true, std::memory_order_seq_cst);
+  return fits();
+}
+
+std::uint32_t EdgeQueue::take_free_cell() noexcept {
+  if (free_.empty()) {
+    const std::uint64_t tail = returned_tail_.load(std::memory_order_acquire);
+    for (; returned_head_ != tail; ++returned_head_) {
+      free_.push_back(returned_[returned_head_ % cell_count_].load(std::memory_order_relaxed));
+    }
+  }
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  return number;
+}
+
+void EdgeQueue::steal_oldest() noexcept {
+  std::uint64_t head = head_.load(std::memory_order_acquire);
+  const std::uint32_t number = queued_[head % cell_count_].load(std::memory_order_relaxed);
+  // A failed exchange means that the consumer took it: room all the same.
+  if (!head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) return;
+  ops_.destroy(value_in(number));
+  free_.push_back(number);
+  dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void EdgeQueue::push(void* value, bool move, const SampleMetadata& metadata) noexcept {
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  auto number = static_cast<std::uint32_t>(tail % cell_count_);
+  if (policy_ == QueuePolicy::kDropOldest) {
+    if (tail - head_.load(std::memory_order_acquire) >= depth_) steal_oldest();
+    number = take_free_cell();
+    queued_[tail % cell_count_].store(number, std::memory_order_relaxed);
+  }
+  ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata);
+  if (move) {
+    ops_.move_construct(value_in(number), value);
+  } else {
+    ops_.copy_construct(value_in(number), value);
+  }
+  const auto queued =
+      static_cast<std::uint32_t>(tail + 1 - head_.load(std::memory_order_relaxed));
+  if (queued > high_water_.load(std::memory_order_relaxed)) {
+    high_water_.store(queued, std::memory_order_relaxed);
+  }
+  if (consumer_ == nullptr) {
+    tail_.store(tail + 1, std::memory_order_relaxed);
+    return;
+  }
+  tail_.store(tail + 1, std::memory_order_seq_cst);
+  consumer_->wake();
+}
+
+void EdgeQueue::close() noexcept {
+  closed_.store(true, std::memory_order_seq_cst);
+  if (consumer_ != nullptr) consumer_->wake();
+}
+
+EdgeQueue::Front EdgeQueue::front() noexcept {
+  if (policy_ == QueuePolicy::kBlocking) {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head == tail_.load(std::memory_order_seq_cst)) return {};
+    claimed_ = static_cast<std::uint32_t>(head % cell_count_);
+  } else {
+    while (claimed_ == kNoCell) {
+      std::uint64_t head = head_.load(std::memory_order_acquire);
+      if (head == tail_.load(std::memory_order_seq_cst)) return {};
+      const std::uint32_t number = queued_[head % cell_count_].load(std::memory_order_relaxed);
+      // The number is right exactly when the head has not moved meanwhile.
+      if (head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) {
+        claimed_ = number;
+      }
+    }
+  }
+  return {value_in(claimed_), reinterpret_cast<const SampleMetadata*>(cell(claimed_))};
+}
+
+void EdgeQueue::pop() noexcept {
+  ops_.destroy(value_in(claimed_));
+  if (policy_ == QueuePolicy::kDropOldest) {
+    const std::uint64_t tail = returned_tail_.load(std::memory_order_relaxed);
+    returned_[tail % cell_count_].store(claimed_, std::memory_order_relaxed);
+    returned_tail_.store(tail + 1, std::memory_order_release);
+    claimed_ = kNoCell;
+    return;
+  }
+  claimed_ = kNoCell;
+  const std::uint64_t head = head_.load(std::memory_order_relaxed) + 1;
+  if (producer_ == nullptr) {
+    head_.store(head, std::memory_order_relaxed);
+    return;
+  }
+  head_.store(head, std::memory_order_seq_cst);
+  if (producer_waits_.load(std::memory_order_seq_cst) &&
+      producer_waits_.exchange(false, std::memory_order_seq_cst)) {
+    producer_->wake();
+  }
+}
+
+bool EdgeQueue::ended() noexcept {
+  // Closed first: nothing is pushed after it, so an empty queue seen later is empty for good.
+  return closed_.load(std::memory_order_seq_cst) && !front();
+}
+
+std::uint32_t EdgeQueue::depth_now() const noexcept {
+  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  return tail > head ? static_cast<std::uint32_t>(std::min<std::uint64_t>(tail - head, depth_)) : 0;
+}
+
+}  // namespace weftline::runtime

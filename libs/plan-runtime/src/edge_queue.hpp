@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "parker.hpp"
+#include "weftline/core/sample.hpp"
+#include "weftline/graph/payload_ops.hpp"
+#include "weftline/plan/plan_records.hpp"
+
+namespace weftline::runtime {
+
+/// The queue of one edge: `depth` samples between one producing and one consuming lane (which may be the same). All
+/// memory is taken at construction.
+///
+/// Blocking: a single-producer single-consumer ring. Drop-oldest: both ends move the head, so cells are reached
+/// through a ring of cell numbers. The consumer claims the oldest with a compare-and-swap on the head before it touches the
+/// cell; a producer that finds the queue full steals the oldest the same way. Heads count up and never repeat, so there is
+/// no ABA. Claimed cells come back through a second ring. There is one cell more than the depth: the producer takes one
+/// only after it has made room, so at most depth - 1 are queued, one is with the consumer, and one is free.
+///
+/// Who writes: tail_, free_ the producer; free_tail_, and (blocking) head_ the consumer; (drop-oldest) head_ both, by CAS. A
+/// cell's bytes are published by the seq_cst store of tail_ and taken by the seq_cst load of it. seq_cst, where release
+/// and acquire would carry the bytes, is for the store-load protocol with `Parker` and with `producer_waits_`.
+class EdgeQueue {
+ public:
+  struct Options {
+    const PayloadOps* ops{nullptr};
+    QueuePolicy policy{QueuePolicy::kBlocking};
+    std::uint32_t depth{1};
+    /// The other lanes' parkers; null when both ends are on one lane.
+    Parker* producer{nullptr};
+    Parker* consumer{nullptr};
+  };
+  explicit EdgeQueue(const Options& options);
+  EdgeQueue(const EdgeQueue&) = delete;
+  EdgeQueue& operator=(const EdgeQueue&) = delete;
+  ~EdgeQueue();
+
+  // The producer's lane.
+
+  /// True when `count` samples can be pushed. False arms a wake of the producer's lane for when room comes.
+  [[nodiscard]] bool has_room(std::uint32_t count) noexcept;
+  /// Copies, or moves out of, `value`. The caller has seen has_room().
+  void push(void* value, bool move, const SampleMetadata& metadata) noexcept;
+  /// End of stream, after everything pushed.
+  void close() noexcept;
+
+  // The consumer's lane.
+
+  struct Front {
+    void* value{nullptr};
+    const SampleMetadata* metadata{nullptr};
+    [[nodiscard]] explicit operator bool() const noexcept { return value != nullptr; }
+  };
+  /// The oldest sample, claimed and left in place; the same one until pop().
+  [[nodiscard]] Front front() noexcept;
+  /// Destroys what front() gave (moved from or not) and frees its cell.
+  void pop() noexcept;
+  /// True when the stream has ended and everything was popped.
+  [[nodiscard]] bool ended() noexcept;
+  /// Destroys everything queued; when no lane runs.
+  void clear() noexcept;
+
+  // Any thread.
+
+  [[nodiscard]] std::uint64_t pushed() const noexcept { return tail_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t depth_now() const noexcept;
+  [[nodiscard]] std::uint32_t depth_high_water() const noexcept {
+    return high_water_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  [[nodiscard]] std::byte* cell(std::uint32_t number) const noexcept {
+    return cells_.get() + std::size_t{number} * stride_;
+  }
+  [[nodiscard]] void* value_in(std::uint32_t number) const noexcept {
+    return cell(number) + value_offset_;
+  }
+  [[nodiscard]] std::uint32_t take_free_cell() noexcept;
+  void steal_oldest() noexcept;
+
+  static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
+  struct FreeAligned {
+    void operator()(std::byte* memory) const noexcept;
+  };
+
+  const PayloadOps& ops_;
+  const QueuePolicy policy_;
+  const std::uint32_t depth_;
+  std::uint32_t value_offset_{0};
+  std::size_t stride_{0};
+  std::uint32_t cell_count_{0};
+  std::unique_ptr<std::byte[], FreeAligned> cells_{};
+  std::vector<std::atomic<std::uint32_t>> queued_{};    ///< drop-oldest: cell numbers, oldest at head
+  std::vector<std::atomic<std::uint32_t>> returned_{};  ///< drop-oldest: cells back from the consumer
+  Parker* const producer_;
+  Parker* const consumer_;
+
+  // Written by the producer.
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  std::atomic<bool> closed_{false};
+  std::atomic<std::uint32_t> high_water_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::vector<std::uint32_t> free_{};
+  std::uint64_t returned_head_{0};
+
+  // Written by the consumer (head_ by both under drop-oldest).
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint64_t> returned_tail_{0};
+  std::uint32_t claimed_{kNoCell};
+
+  // Set by the producer, cleared by whoever frees room.
+  alignas(64) std::atomic<bool> producer_waits_{false};
+};
+
+}  // namespace weftline::runtime

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator_runtime.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace weftline::runtime {
+namespace {
+
+/// Runs a user's callback; an exception becomes an error, for nothing is thrown across the lane.
+template <class Callback>
+expected<void, Error> guarded(std::string_view token, Callback&& callback) noexcept {
+  try {
+    return callback();
+  } catch (const RuntimeError& error) {
+    return make_unexpected(error.error());
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kFailure, token, error.what());
+  } catch (...) {
+    return fail(ErrorCode::kFailure, token, "an exception that is no std::exception");
+  }
+}
+
+}  // namespace
+
+OperatorRuntime::OperatorRuntime(Options options)
+    : record_(*options.record),
+      instance_(std::move(options.instance)),
+      device_(std::move(options.device)),
+      stream_(options.stream),
+      clock_(options.clock),
+      control_(*options.control) {
+  instance_->setup(spec_);
+  if (spec_.inputs().size() != record_.inputs.size() ||
+      spec_.outputs().size() != record_.outputs.size()) {
+    throw RuntimeError({ErrorCode::kFailure, "RUN_SETUP_CHANGED",
+                        "setup() declared other ports than when the plan was compiled; it must "
+                        "declare the same each time",
+                        0});
+  }
+  for (std::size_t port = 0; port < spec_.inputs().size(); ++port) {
+    const InputDeclaration& declared = spec_.inputs()[port];
+    inputs_.push_back(
+        std::make_unique<InputRuntime>(record_.inputs[port], *declared.ops, stream_));
+    declared.port->bind(inputs_.back().get());
+  }
+  for (std::size_t port = 0; port < spec_.outputs().size(); ++port) {
+    const OutputDeclaration& declared = spec_.outputs()[port];
+    outputs_.push_back(
+        std::make_unique<OutputRuntime>(record_.outputs[port], *declared.ops, stream_, clock_));
+    declared.port->bind(outputs_.back().get());
+  }
+  trigger_ = make_trigger(record_.trigger, inputs_);
+}
+
+bool OperatorRuntime::start() {
+  auto result = guarded("OPERATOR_START_THREW", [&]() -> expected<void, Error> {
+    if (device_) WEFTLINE_TRY(device_->make_current());
+    instance_->start(*this);
+    return {};
+  });
+  if (!result) {
+    control_.fail(record_.path + ".start", std::move(result).error());
+    return false;
+  }
+  started_ = true;
+  return true;
+}
+
+void OperatorRuntime::stop() noexcept {
+  if (!started_) return;
+  started_ = false;
+  auto result = guarded("OPERATOR_STOP_THREW", [&]() -> expected<void, Error> {
+    if (device_) WEFTLINE_TRY(device_->make_current());
+    instance_->stop(*this);
+    return {};
+  });
+  if (!result) control_.fail(record_.path + ".stop", std::move(result).error());
+}
+
+bool OperatorRuntime::admitted() noexcept {
+  if (trigger_->input_driven()) {
+    return std::ranges::all_of(outputs_, [](const auto& output) { return output->admits_activation(); });
+  }
+  return std::ranges::all_of(outputs_, [](const auto& output) { return output->refusal_over(); });
+}
+
+bool OperatorRuntime::step() noexcept {
+  if (done_) return false;
+  if (finished_.load(std::memory_order_relaxed)) return discard_late_inputs();
+
+  const std::int64_t now_ns = clock_.now().timestamp_ns;
+  auto due = trigger_->due(now_ns);
+  if (!due) {
+    control_.fail(record_.path, std::move(due).error());
+    return false;
+  }
+  if (!*due) {
+    held_ = false;
+    if (!trigger_->exhausted()) return false;
+    finish();
+    return true;
+  }
+  held_ = !admitted();
+  if (held_) return false;
+  activate(now_ns);
+  return true;
+}
+
+void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
+  reason_ = trigger_->input_driven() ? ActivationReason::kInput : ActivationReason::kClock;
+  activation_time_ = clock_.at_ns(trigger_->activation_time(now_ns));
+  auto result = guarded("OPERATOR_THREW", [&]() -> expected<void, Error> {
+    if (device_) WEFTLINE_TRY(device_->make_current());
+    WEFTLINE_TRY(trigger_->select());
+    return instance_->compute(*this);
+  });
+  activations_.add();
+  for (const auto& input : inputs_) input->finish_activation();
+  if (!result) {
+    control_.fail(record_.path, std::move(result).error());
+    return;
+  }
+  const bool closed_itself = !outputs_.empty() && std::ranges::all_of(outputs_, [](const auto& output) {
+    return output->closed();
+  });
+  if (closed_itself) finish();
+}
+
+void OperatorRuntime::finish() noexcept {
+  for (const auto& output : outputs_) {
+    if (!output->closed()) static_cast<void>(output->close());
+  }
+  finished_.store(true, std::memory_order_relaxed);
+  static_cast<void>(discard_late_inputs());
+}
+
+bool OperatorRuntime::discard_late_inputs() noexcept {
+  bool dropped = false;
+  bool all_ended = true;
+  for (const auto& input : inputs_) {
+    while (input->head() != nullptr) {
+      input->discard_head();
+      discarded_.add();
+      dropped = true;
+    }
+    all_ended = all_ended && input->ended();
+  }
+  done_ = all_ended;
+  return dropped || done_;
+}
+
+std::optional<std::int64_t> OperatorRuntime::deadline_ns() const noexcept {
+  if (done_ || held_ || finished_.load(std::memory_order_relaxed)) return {};
+  return trigger_->deadline_ns();
+}
+
+bool OperatorRuntime::waits_for_device() const noexcept {
+  return held_ && std::ranges::any_of(outputs_, [](const auto& output) {
+           return output->waits_for_device();
+         });
+}
+
+OperatorCounters OperatorRuntime::counters() const noexcept {
+  OperatorCounters counters;
+  counters.vertex = record_.id;
+  counters.activations = activations_.read();
+  counters.coalesced_ticks = trigger_->coalesced_ticks();
+  counters.unaligned_drops = trigger_->unaligned_drops();
+  counters.discarded = discarded_.read();
+  for (const auto& input : inputs_) counters.unread += input->unread();
+  for (const auto& output : outputs_) {
+    counters.emits += output->emits();
+    counters.refused_emits += output->refused_emits();
+    counters.refused_loans += output->refused_loans();
+  }
+  counters.finished = finished_.load(std::memory_order_relaxed);
+  return counters;
+}
+
+}  // namespace weftline::runtime

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "counter.hpp"
+#include "input_runtime.hpp"
+#include "output_runtime.hpp"
+#include "run_control.hpp"
+#include "trigger_state.hpp"
+#include "weftline/cuda/device.hpp"
+#include "weftline/graph/operator.hpp"
+#include "weftline/runtime/run_counters.hpp"
+
+namespace weftline::runtime {
+
+/// One running operator: the user's instance, its ports, its trigger, and the contexts that its callbacks see. Everything
+/// but the counters belongs to one lane; start() and stop() run while that lane's thread does not.
+class OperatorRuntime final : private ExecutionContext, private LifecycleContext {
+ public:
+  struct Options {
+    const OperatorPlanRecord* record{nullptr};
+    std::unique_ptr<OperatorBase> instance{};
+    std::shared_ptr<Device> device{};
+    StreamRef stream{};
+    ClockRef clock;
+    RunControl* control{nullptr};
+  };
+  /// Runs setup() on the instance and binds its ports. Throws what setup() throws.
+  explicit OperatorRuntime(Options options);
+
+  [[nodiscard]] InputRuntime& input(std::uint32_t port) noexcept { return *inputs_[port]; }
+  [[nodiscard]] OutputRuntime& output(std::uint32_t port) noexcept { return *outputs_[port]; }
+  [[nodiscard]] const PayloadOps& input_ops(std::uint32_t port) const noexcept {
+    return *spec_.inputs()[port].ops;
+  }
+  [[nodiscard]] const OperatorPlanRecord& record() const noexcept { return record_; }
+
+  /// Calls the user's start(); false after reporting a failure.
+  [[nodiscard]] bool start();
+  /// Clock triggers count from here.
+  void arm(std::int64_t start_ns) noexcept { trigger_->start(start_ns); }
+  /// Calls the user's stop() if start() succeeded.
+  void stop() noexcept;
+  /// Destroys the user's instance and with it every handle and loan that it holds.
+  void destroy_instance() noexcept { instance_.reset(); }
+
+  /// Runs at most one activation. True when something was done.
+  [[nodiscard]] bool step() noexcept;
+  /// True when there is nothing left to do for this operator, discarding included.
+  [[nodiscard]] bool done() const noexcept { return done_; }
+  /// When step() has to be called again though nothing wakes the lane.
+  [[nodiscard]] std::optional<std::int64_t> deadline_ns() const noexcept;
+  [[nodiscard]] bool waits_for_device() const noexcept;
+
+  [[nodiscard]] OperatorCounters counters() const noexcept;
+
+ private:
+  [[nodiscard]] bool admitted() noexcept;
+  void activate(std::int64_t now_ns) noexcept;
+  void finish() noexcept;
+  [[nodiscard]] bool discard_late_inputs() noexcept;
+
+  ActivationReason activation_reason() const noexcept override { return reason_; }
+  TimePoint activation_time() const noexcept override { return activation_time_; }
+  StreamRef cuda_stream() const noexcept override { return stream_; }
+  ClockRef clock() const noexcept override { return clock_; }
+  bool stop_requested() const noexcept override { return control_.stopping(); }
+  void request_success() noexcept override { control_.succeed(); }
+  Device* device() const noexcept override { return device_.get(); }
+
+  const OperatorPlanRecord& record_;
+  std::unique_ptr<OperatorBase> instance_;
+  OperatorSpec spec_{};
+  const std::shared_ptr<Device> device_;
+  const StreamRef stream_;
+  const ClockRef clock_;
+  RunControl& control_;
+  std::vector<std::unique_ptr<InputRuntime>> inputs_{};
+  std::vector<std::unique_ptr<OutputRuntime>> outputs_{};
+  std::unique_ptr<TriggerState> trigger_{};
+  ActivationReason reason_{ActivationReason::kInput};
+  TimePoint activation_time_{};
+  bool started_{false};
+  bool held_{false};  ///< The trigger is due, but an earlier refusal or a full output holds it back.
+  bool done_{false};
+  std::atomic<bool> finished_{false};
+  Counter activations_{};
+  Counter discarded_{};
+};
+
+}  // namespace weftline::runtime

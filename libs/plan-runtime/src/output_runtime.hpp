@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "counter.hpp"
+#include "edge_queue.hpp"
+#include "export_arm.hpp"
+#include "weftline/core/time.hpp"
+#include "weftline/graph/execution_context.hpp"
+#include "weftline/graph/port_binding.hpp"
+#include "weftline/plan/plan_records.hpp"
+#include "weftline/tensor/tensor_pool.hpp"
+
+namespace weftline::runtime {
+
+/// One output of a running operator: its pool, and the arms (edges and exports) that every sample goes to. Lives on the
+/// operator's lane.
+class OutputRuntime final : public OutputBinding {
+ public:
+  OutputRuntime(const OutputPortRecord& record, const PayloadOps& ops, StreamRef stream,
+                ClockRef clock) noexcept
+      : record_(record), ops_(ops), stream_(stream), clock_(clock) {}
+  void connect(EdgeQueue& edge) { edges_.push_back(&edge); }
+  void connect(ExportArm& arm) { exports_.push_back(&arm); }
+  void use_pool(TensorPool& pool) noexcept { pool_ = &pool; }
+
+  /// Room for all that one activation may emit (ADR 0001).
+  [[nodiscard]] bool admits_activation() noexcept {
+    return closed_ || (arms_writable(record_.max_emits_per_compute) &&
+                       (pool_ == nullptr || pool_->has_free_slot()));
+  }
+  /// True unless a refusal of an earlier activation still holds.
+  [[nodiscard]] bool refusal_over() noexcept;
+  /// True when only a device can free what this output waits for, so that no thread will wake the lane.
+  [[nodiscard]] bool waits_for_device() const noexcept {
+    return pool_ != nullptr && pool_->waits_for_device();
+  }
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+  expected<void, Error> emit(void* value, const EmitOptions& options) noexcept override;
+  expected<void, Error> emit_loan(TensorOutputLoan& loan, const EmitOptions& options) noexcept override;
+  expected<TensorOutputLoan, Error> allocate_tensor(const TensorLoanRequest& request) noexcept override;
+  expected<void, Error> close() noexcept override;
+
+  [[nodiscard]] std::uint64_t emits() const noexcept { return emits_.read(); }
+  [[nodiscard]] std::uint64_t refused_emits() const noexcept { return refused_emits_.read(); }
+  [[nodiscard]] std::uint64_t refused_loans() const noexcept { return refused_loans_.read(); }
+
+ private:
+  enum class Refusal : std::uint8_t { kNone, kArms, kSlot };
+  [[nodiscard]] bool arms_writable(std::uint32_t count) noexcept;
+  /// Nothing is published when this refuses.
+  [[nodiscard]] expected<void, Error> admit() noexcept;
+  [[nodiscard]] expected<void, Error> publish_to_arms(void* value, std::uint64_t bytes,
+                                                      const EmitOptions& options) noexcept;
+
+  const OutputPortRecord& record_;
+  const PayloadOps& ops_;
+  const StreamRef stream_;
+  const ClockRef clock_;
+  std::vector<EdgeQueue*> edges_{};
+  std::vector<ExportArm*> exports_{};
+  TensorPool* pool_{nullptr};
+  std::uint64_t sequence_{0};
+  bool closed_{false};
+  Refusal refusal_{Refusal::kNone};
+  Counter emits_{};
+  Counter refused_emits_{};
+  Counter refused_loans_{};
+};
+
+}  // namespace weftline::runtime

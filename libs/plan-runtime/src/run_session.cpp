@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/runtime/run_session.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "session_resources.hpp"
+
+namespace weftline {
+
+using runtime::Lane;
+using runtime::SessionResources;
+
+std::string_view run_termination_name(RunTermination termination) noexcept {
+  switch (termination) {
+    case RunTermination::kRunning: return "running";
+    case RunTermination::kCompleted: return "completed";
+    case RunTermination::kStopped: return "stopped";
+    case RunTermination::kFailed: return "failed";
+  }
+  return "unknown";
+}
+
+std::string RunDiagnostic::to_string() const { return place + ": " + error.to_string(); }
+
+/// A session's threads and outcome. The controller thread waits for the lanes, stops the operators and
+/// publishes the termination; everything else only reads.
+class RunSession::State {
+ public:
+  explicit State(const ExecutionPlan& plan) : resources_(std::make_unique<SessionResources>(plan)) {}
+  ~State() {
+    request_stop();
+    if (controller_.joinable()) controller_.join();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void launch(const RunOptions& options);
+
+  void request_stop() noexcept {
+    if (resources_) resources_->control.stop();
+  }
+  void wait() const {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return termination_.load() != RunTermination::kRunning; });
+  }
+  bool wait_until(std::chrono::steady_clock::time_point deadline) const {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_until(lock, deadline,
+                             [this] { return termination_.load() != RunTermination::kRunning; });
+  }
+  RunTermination termination() const noexcept { return termination_.load(); }
+  std::vector<RunDiagnostic> diagnostics() const {
+    return resources_ ? resources_->control.diagnostics() : build_diagnostics_;
+  }
+  RunCounters counters() const;
+
+ private:
+  void reject(std::string place, Error error);
+  [[nodiscard]] bool start_operators();
+  [[nodiscard]] bool start_lanes();
+  [[nodiscard]] expected<void, Error> await_peers(std::string& place);
+  void control_run();
+  void end(RunTermination termination);
+
+  std::unique_ptr<SessionResources> resources_;
+  std::vector<RunDiagnostic> build_diagnostics_{};
+  std::atomic<RunTermination> termination_{RunTermination::kRunning};
+  mutable std::mutex mutex_{};
+  mutable std::condition_variable ended_{};
+  std::thread controller_{};
+};
+
+void RunSession::State::reject(std::string place, Error error) {
+  build_diagnostics_.push_back({std::move(place), std::move(error)});
+  resources_.reset();
+  end(RunTermination::kFailed);
+}
+
+void RunSession::State::end(RunTermination termination) {
+  {
+    const std::lock_guard lock(mutex_);
+    termination_.store(termination);
+  }
+  ended_.notify_all();
+}
+
+void RunSession::State::launch(const RunOptions& options) {
+  if (!resources_->plan.ok()) {
+    reject("plan", {ErrorCode::kInvalidArgument, "RUN_PLAN_REJECTED",
+                    format_diagnostics(resources_->plan.diagnostics()), 0});
+    return;
+  }
+  std::string place;
+  if (auto built = resources_->build(options, place); !built) {
+    reject(std::move(place), std::move(built).error());
+    return;
+  }
+  controller_ = std::thread([this] { control_run(); });
+}
+
+bool RunSession::State::start_operators() {
+  for (const auto& operation : resources_->operators) {
+    if (!operation->start()) return false;
+  }
+  return true;
+}
+
+expected<void, Error> RunSession::State::await_peers(std::string& place) {
+  // Short waits in a row, so that a stop is seen soon.
+  constexpr std::chrono::milliseconds kSlice{20};
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t index = 0; index < resources_->exports.size(); ++index) {
+    const auto& edge = resources_->plan.records().export_edges[index];
+    const EndpointRecord& endpoint = *resources_->plan.endpoint_catalog().find(edge.endpoint_name);
+    const auto deadline = start + std::chrono::nanoseconds(endpoint.attach_timeout_ns);
+    place = "endpoint " + edge.endpoint_name;
+    while (!resources_->control.stopping()) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now >= deadline) break;
+      auto attached = resources_->exports[index]->publisher().wait_for_subscriber(
+          std::min(deadline, now + kSlice));
+      if (attached) break;
+      if (attached.error().code != ErrorCode::kTimeout) return attached;
+    }
+    const bool missing = resources_->exports[index]->lacks_required_peer();
+    if (missing && endpoint.attach_timeout_ns > 0) {
+      return fail(ErrorCode::kTimeout, "EXPORT_PEER_MISSING",
+                  "no subscriber came within " +
+                      std::to_string(endpoint.attach_timeout_ns / 1'000'000) +
+                      " ms; start one, wait longer (TopicOptions.attach.wait), or declare the peer "
+                      "optional");
+    }
+  }
+  return {};
+}
+
+bool RunSession::State::start_lanes() {
+  // More lanes than cores: a lane that spins would keep another from running.
+  const bool spin = std::thread::hardware_concurrency() >= resources_->lanes.size();
+  try {
+    for (const auto& lane : resources_->lanes) lane->start(spin);
+  } catch (const std::system_error& error) {
+    resources_->control.fail("lanes", {ErrorCode::kResourceExhausted, "RUN_THREAD_UNAVAILABLE",
+                                       error.what(), 0});
+    return false;
+  }
+  return true;
+}
+
+void RunSession::State::control_run() {
+  auto& lanes = resources_->lanes;
+  auto& control = resources_->control;
+  std::string place;
+  bool ran = false;
+  if (start_operators()) {
+    if (auto attached = await_peers(place); !attached) {
+      control.fail(std::move(place), std::move(attached).error());
+    } else {
+      const RealtimeClock start_clock;
+      for (const auto& operation : resources_->operators) operation->arm(start_clock.now_ns());
+      ran = start_lanes();
+      for (const auto& lane : lanes) lane->join();
+    }
+  }
+  resources_->synchronize_streams();
+  for (auto operation = resources_->operators.rbegin(); operation != resources_->operators.rend();
+       ++operation) {
+    (*operation)->stop();
+  }
+  resources_->release_samples();
+
+  bool all_finished = ran;
+  for (const auto& lane : lanes) all_finished = all_finished && lane->finished();
+  if (!control.diagnostics().empty()) {
+    end(RunTermination::kFailed);
+  } else if (control.succeeded() || all_finished) {
+    end(RunTermination::kCompleted);
+  } else {
+    end(RunTermination::kStopped);
+  }
+}
+
+RunCounters RunSession::State::counters() const {
+  RunCounters counters;
+  if (!resources_) return counters;
+  for (const auto& operation : resources_->operators) {
+    counters.operators.push_back(operation->counters());
+  }
+  for (std::size_t index = 0; index < resources_->edges.size(); ++index) {
+    const auto& edge = *resources_->edges[index];
+    counters.edges.push_back({resources_->plan.payload_edges()[index].edge, edge.pushed(),
+                              edge.dropped(), edge.depth_now(), edge.depth_high_water()});
+  }
+  for (std::size_t index = 0; index < resources_->pools.size(); ++index) {
+    counters.pools.push_back(
+        {resources_->plan.tensor_allocations()[index].id, resources_->pools[index]->usage()});
+  }
+  for (const auto& lane : resources_->lanes) counters.lanes.push_back(lane->counters());
+  for (const auto& arm : resources_->exports) counters.exports.push_back(arm->counters());
+  return counters;
+}
+
+RunSession::RunSession(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+RunSession::RunSession(RunSession&&) noexcept = default;
+RunSession& RunSession::operator=(RunSession&&) noexcept = default;
+RunSession::~RunSession() = default;
+
+void RunSession::request_stop() noexcept { state_->request_stop(); }
+void RunSession::wait() const { state_->wait(); }
+bool RunSession::wait_until(std::chrono::steady_clock::time_point deadline) const {
+  return state_->wait_until(deadline);
+}
+RunTermination RunSession::termination() const noexcept { return state_->termination(); }
+std::vector<RunDiagnostic> RunSession::diagnostics() const { return state_->diagnostics(); }
+RunCounters RunSession::counters() const { return state_->counters(); }
+
+RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {
+  auto state = std::make_unique<RunSession::State>(plan);
+  state->launch(options);
+  return RunSession(std::move(state));
+}
+
+}  // namespace weftline

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session_resources.hpp"
+
+#include <exception>
+#include <set>
+
+namespace weftline::runtime {
+
+expected<void, Error> SessionResources::build(const RunOptions& options, std::string& place) {
+  const PlanRecords& records = plan.records();
+  for (const ClockPlanRecord& clock : records.clocks) clocks.push_back(plan.clock_factory(clock.id)());
+  WEFTLINE_TRY(build_devices(options, place));
+  WEFTLINE_TRY(build_streams(place));
+  WEFTLINE_TRY(build_pools(place));
+  build_lanes();
+  WEFTLINE_TRY(build_exports(options, place));
+  WEFTLINE_TRY(build_operators(place));
+  build_edges();
+  return {};
+}
+
+expected<void, Error> SessionResources::build_devices(const RunOptions& options, std::string& place) {
+  std::set<DeviceId> wanted;
+  for (const auto& operation : plan.operators()) {
+    if (operation.device) wanted.insert(*operation.device);
+  }
+  for (const auto& pool : plan.tensor_allocations()) {
+    if (pool.device) wanted.insert(*pool.device);
+  }
+  for (const DeviceId id : wanted) {
+    place = id.to_string();
+    WEFTLINE_ASSIGN(std::shared_ptr<Device> device, open_device(id, options.devices));
+    // The ordinal is only a name on this machine: the plan was made for the device with this UUID.
+    const DeviceDescription* planned = plan.records().device_catalog.find(id);
+    if (planned != nullptr && planned->uuid != device->description().uuid) {
+      return fail(ErrorCode::kIncompatible, "RUN_DEVICE_REPLACED",
+                  "the plan was compiled for " + planned->name + " with UUID " + to_hex(planned->uuid) +
+                      "; " + id.to_string() + " is now " + device->description().name + " with UUID " +
+                      to_hex(device->description().uuid) + "; compile again with this machine's catalog");
+    }
+    devices.emplace(id, std::move(device));
+  }
+  return {};
+}
+
+expected<void, Error> SessionResources::build_streams(std::string& place) {
+  for (const auto& record : plan.cuda_compute_streams()) {
+    place = "stream of partition " + plan.execution_partitions()[record.partition.value].name;
+    WEFTLINE_ASSIGN(Stream stream, devices.at(record.device)->create_stream({}));
+    streams.push_back(std::move(stream));
+  }
+  return {};
+}
+
+expected<void, Error> SessionResources::build_pools(std::string& place) {
+  for (const auto& record : plan.tensor_allocations()) {
+    TensorPoolOptions pool;
+    pool.name = plan.records().output_name(record.output);
+    pool.memory_kind = record.memory_kind;
+    if (record.device) pool.device = devices.at(*record.device);
+    pool.slot_bytes = record.slot_bytes;
+    pool.slot_count = record.slot_count;
+    pool.max_rank = record.max_rank;
+    pool.max_release_streams = record.max_release_streams;
+    place = "pool of " + pool.name;
+    WEFTLINE_ASSIGN(TensorPool built, TensorPool::build(pool));
+    pools.push_back(std::make_unique<TensorPool>(std::move(built)));
+  }
+  return {};
+}
+
+void SessionResources::build_lanes() {
+  for (const auto& partition : plan.execution_partitions()) {
+    lanes.push_back(std::make_unique<Lane>(partition.id, partition.name, control));
+    control.add_lane(lanes.back()->parker());
+  }
+}
+
+expected<void, Error> SessionResources::build_exports(const RunOptions& options, std::string& place) {
+  if (plan.records().export_edges.empty()) return {};
+  place = "channels";
+  WEFTLINE_ASSIGN(ChannelRuntime runtime, ChannelRuntime::create(options.channels));
+  channels.emplace(std::move(runtime));
+  for (const auto& edge : plan.records().export_edges) {
+    place = "endpoint " + edge.endpoint_name;
+    const EndpointRecord& endpoint = *plan.endpoint_catalog().find(edge.endpoint_name);
+    WEFTLINE_ASSIGN(InlinePublisher publisher,
+                    channels->create_inline_publisher(plan.endpoint_catalog(), edge.endpoint_name,
+                                                      EndpointSide::kGraph, endpoint.payload));
+    exports.push_back(std::make_unique<ExportArm>(edge.endpoint, std::move(publisher),
+                                                  endpoint.peer == PeerRequirement::kRequired,
+                                                  lane_of(edge.source).parker()));
+  }
+  return {};
+}
+
+expected<void, Error> SessionResources::build_operators(std::string& place) {
+  for (const OperatorPlanRecord& record : plan.operators()) {
+    place = record.path;
+    // The one place where users' constructors and setup() run; they may throw.
+    try {
+      ClockId default_clock;
+      for (const auto& clock : plan.records().clocks) {
+        if (clock.is_default) default_clock = clock.id;
+      }
+      operators.push_back(std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
+          .record = &record,
+          .instance = plan.operator_factory(record.id)(),
+          .device = record.device ? devices.at(*record.device) : nullptr,
+          .stream = record.stream.valid() ? streams[record.stream.value].ref() : StreamRef{},
+          .clock = ClockRef(*clocks[default_clock.value], default_clock),
+          .control = &control}));
+    } catch (const RuntimeError& error) {
+      return make_unexpected(error.error());
+    } catch (const std::exception& error) {
+      return fail(ErrorCode::kFailure, "OPERATOR_SETUP_THREW", error.what());
+    }
+  }
+  for (const auto& partition : plan.execution_partitions()) {
+    for (const VertexId member : partition.members) {
+      lanes[partition.id.value]->add(*operators[member.value]);
+    }
+  }
+  for (const auto& record : plan.tensor_allocations()) {
+    TensorPool& pool = *pools[record.id.value];
+    pool.set_return_callback({[](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); },
+                              &lane_of(record.output).parker()});
+    operators[record.output.vertex.value]->output(record.output.port).use_pool(pool);
+  }
+  for (std::size_t index = 0; index < exports.size(); ++index) {
+    const PortRef source = plan.records().export_edges[index].source;
+    operators[source.vertex.value]->output(source.port).connect(*exports[index]);
+  }
+  return {};
+}
+
+void SessionResources::build_edges() {
+  for (const auto& record : plan.payload_edges()) {
+    OperatorRuntime& target = *operators[record.target.vertex.value];
+    edges.push_back(std::make_unique<EdgeQueue>(EdgeQueue::Options{
+        .ops = &target.input_ops(record.target.port),
+        .policy = record.queue_policy,
+        .depth = record.queue_depth,
+        .producer = record.crosses_partitions ? &lane_of(record.source).parker() : nullptr,
+        .consumer = record.crosses_partitions ? &lane_of(record.target).parker() : nullptr}));
+    operators[record.source.vertex.value]->output(record.source.port).connect(*edges.back());
+    target.input(record.target.port).connect(*edges.back());
+  }
+}
+
+void SessionResources::release_samples() noexcept {
+  // A handle that a user keeps beyond the run must not wake a lane that is gone.
+  for (const auto& pool : pools) pool->set_return_callback({});
+  for (const auto& operation : operators) operation->destroy_instance();
+  for (const auto& edge : edges) edge->clear();
+}
+
+void SessionResources::synchronize_streams() noexcept {
+  for (const Stream& stream : streams) {
+    auto done = stream.ref().device()->synchronize(stream.ref());
+    if (!done) control.fail(stream.ref().device()->id().to_string(), std::move(done).error());
+  }
+}
+
+}  // namespace weftline::runtime

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "edge_queue.hpp"
+#include "export_arm.hpp"
+#include "lane.hpp"
+#include "operator_runtime.hpp"
+#include "run_control.hpp"
+#include "weftline/channel/channel_runtime.hpp"
+#include "weftline/cuda/open_device.hpp"
+#include "weftline/graph/execution_plan.hpp"
+#include "weftline/runtime/run_session.hpp"
+#include "weftline/tensor/tensor_pool.hpp"
+
+namespace weftline::runtime {
+
+/// Everything that one run of a plan owns. The order of the members is the order of making; destruction is its exact
+/// reverse, also when build() stops half-way. Ids of the plan index the vectors.
+struct SessionResources {
+  explicit SessionResources(const ExecutionPlan& the_plan) : plan(the_plan) {}
+  SessionResources(const SessionResources&) = delete;
+  SessionResources& operator=(const SessionResources&) = delete;
+
+  /// Makes all of it. On an error the caller drops the object; nothing stays behind. `place` says where it failed.
+  [[nodiscard]] expected<void, Error> build(const RunOptions& options, std::string& place);
+  /// Destroys the users' instances and all queued samples, so that every slot is back in its pool.
+  void release_samples() noexcept;
+  /// Waits on the host for all device work; cold.
+  void synchronize_streams() noexcept;
+
+  const ExecutionPlan plan;
+  RunControl control{};
+  std::vector<std::unique_ptr<Clock>> clocks{};
+  std::map<DeviceId, std::shared_ptr<Device>> devices{};
+  std::vector<Stream> streams{};
+  std::vector<std::unique_ptr<TensorPool>> pools{};
+  std::vector<std::unique_ptr<Lane>> lanes{};
+  std::optional<ChannelRuntime> channels{};
+  std::vector<std::unique_ptr<ExportArm>> exports{};
+  std::vector<std::unique_ptr<OperatorRuntime>> operators{};
+  std::vector<std::unique_ptr<EdgeQueue>> edges{};
+
+ private:
+  [[nodiscard]] expected<void, Error> build_devices(const RunOptions& options, std::string& place);
+  [[nodiscard]] expected<void, Error> build_streams(std::string& place);
+  [[nodiscard]] expected<void, Error> build_pools(std::string& place);
+  [[nodiscard]] expected<void, Error> build_operators(std::string& place);
+  [[nodiscard]] expected<void, Error> build_exports(const RunOptions& options, std::string& place);
+  void build_lanes();
+  void build_edges();
+  [[nodiscard]] Lane& lane_of(PortRef port) {
+    return *lanes[plan.operators()[port.vertex.value].partition.value];
+  }
+};
+
+}  // namespace weftline::runtime
