@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "graph.hpp"
+#include "job_arguments.hpp"
+#include "png_writer.hpp"
+#include "progress_line.hpp"
+#include "report.hpp"
+#include "run_report.hpp"
+#include "weftline/cuda/open_device.hpp"
+#include "weftline/plan/plan_json.hpp"
+#include "weftline/runtime/run_session.hpp"
+#include "whole_file.hpp"
+
+namespace motion_watch {
+namespace {
+
+/// What the user got wrong or the machine can't do: one line on stderr, exit code 2.
+struct Refusal {
+  std::string text{};
+};
+
+tl::expected<std::optional<weftline::DeviceId>, Refusal> choose_device(
+    const std::string& name, const weftline::DeviceCatalog& catalog) {
+  if (name == "host") return std::nullopt;
+  auto device = weftline::DeviceId::parse(name);
+  if (!device)
+    return tl::make_unexpected(Refusal{"--device " + name + ": use host, emulated:N or cuda:N"});
+  if (catalog.find(*device) != nullptr) return *device;
+  std::string known = "host";
+  for (const auto& each : catalog.devices) known += ", " + each.id.to_string();
+  return tl::make_unexpected(
+      Refusal{"--device " + name + ": there is no such device here; there are " + known});
+}
+
+/// A folder that takes files, made if need be.
+tl::expected<void, Refusal> prepare_folder(const std::filesystem::path& out) {
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) {
+    return tl::make_unexpected(Refusal{"--out " + out.string() + ": cannot make this folder (" +
+                                       error.message() + "); name another"});
+  }
+  const auto probe = out / ".motion-watch-probe";
+  if (auto written = write_whole_file(probe, ""); !written) {
+    return tl::make_unexpected(Refusal{"--out " + out.string() + ": " + written.error()});
+  }
+  std::filesystem::remove(probe, error);
+  return {};
+}
+
+std::shared_ptr<std::atomic<bool>> interrupted_flag;
+
+void on_signal(int) { interrupted_flag->store(true, std::memory_order_relaxed); }
+
+/// The first interrupt ends the source, and the run ends by itself; a second one kills as usual.
+void handle_interrupts(std::shared_ptr<std::atomic<bool>> flag) {
+  static_assert(std::atomic<bool>::is_always_lock_free, "stored from a signal handler");
+  interrupted_flag = std::move(flag);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+tl::expected<void, Refusal> write_results(const std::filesystem::path& out,
+                                          const weftline::ExecutionPlan& plan,
+                                          const JobState& state, ReportData& report) {
+  const auto keep = [](tl::expected<void, std::string> written) -> tl::expected<void, Refusal> {
+    if (!written) return tl::make_unexpected(Refusal{std::move(written).error()});
+    return {};
+  };
+  const RgbImage sheet = state.sheet->render();
+  if (auto png = encode_png(sheet)) report.contact_sheet_png = std::move(*png);
+  if (auto done = keep(write_whole_file(out / "contact-sheet.png", report.contact_sheet_png));
+      !done)
+    return done;
+  if (auto done = keep(write_whole_file(out / "plan.json", plan.json() + "\n")); !done) return done;
+  return keep(write_report(out / "report.html", report));
+}
+
+tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
+  const SourceOptions source{arguments.input, arguments.frames, arguments.realtime};
+  auto opened = open_source(source);
+  if (!opened) return tl::make_unexpected(Refusal{std::move(opened).error()});
+
+  const weftline::DeviceCatalog devices = weftline::capture_device_catalog();
+  auto device = choose_device(arguments.device, devices);
+  if (!device) return tl::make_unexpected(std::move(device).error());
+  if (auto folder = prepare_folder(arguments.out); !folder)
+    return tl::make_unexpected(std::move(folder).error());
+
+  const JobOptions job{source, (*opened)->geometry(), (*opened)->frame_rate(), *device,
+                       arguments.attach_wait};
+  opened->reset();
+  JobState state(job.geometry);
+  handle_interrupts(state.interrupted);
+  const weftline::ExecutionPlan plan = compile_job(job, state, devices);
+  if (!plan.ok())
+    return tl::make_unexpected(Refusal{weftline::format_diagnostics(plan.diagnostics())});
+  if (auto saved = plan.endpoint_catalog().save_json(arguments.out / "catalog.json"); !saved) {
+    return tl::make_unexpected(Refusal{saved.error().to_string()});
+  }
+
+  const std::string input = arguments.input.empty() ? "synthetic scene" : arguments.input.string();
+  std::printf("%s  %ux%u  on %s\n", input.c_str(), job.geometry.width, job.geometry.height,
+              arguments.device.c_str());
+  std::fflush(stdout);
+  const auto start = std::chrono::steady_clock::now();
+  const weftline::RunSession session = weftline::run_async(plan);
+  ProgressLine progress;
+  while (!session.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(250))) {
+    progress.update(*state.stats, session.counters());
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const weftline::RunCounters counters = session.counters();
+  if (session.termination() == weftline::RunTermination::kFailed) {
+    std::string why = state.stats->source_failure();
+    if (why.empty()) why = session.diagnostics().front().to_string();
+    return tl::make_unexpected(Refusal{std::move(why)});
+  }
+  progress.finish(*state.stats, counters);
+
+  ReportData report;
+  report.title = "motion-watch: " + arguments.input.filename().string();
+  if (arguments.input.empty()) report.title = "motion-watch: synthetic scene";
+  report.run = {input,
+                arguments.device,
+                arguments.realtime ? "realtime" : "max",
+                state.stats->completed(),
+                seconds,
+                state.stats->dropped()};
+  LatencyHistogram latency;
+  state.stats->latency(latency);
+  report.latency = summarize(latency);
+  describe_plan(plan, counters, report);
+  if (auto written = write_results(arguments.out, plan, state, report); !written) {
+    return tl::make_unexpected(std::move(written).error());
+  }
+  std::printf("\n%s\nreport   %s\n", summary_table(report).c_str(),
+              (arguments.out / "report.html").c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace motion_watch
+
+int main(int argc, char** argv) {
+  const auto arguments = motion_watch::parse_arguments(argc, argv);
+  if (!arguments) {
+    const auto& end = arguments.error();
+    if (end.exit_code == 0) {
+      std::fputs(end.text.c_str(), stdout);
+    } else {
+      std::fprintf(stderr, "motion-watch: %s\n", end.text.c_str());
+    }
+    return end.exit_code;
+  }
+  const auto result = motion_watch::run_job(*arguments);
+  if (!result) {
+    std::fprintf(stderr, "motion-watch: %s\n", result.error().text.c_str());
+    return 2;
+  }
+  return *result;
+}
