@@ -37,7 +37,8 @@ tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const
       "other processes (see motion-recorder)."};
   app.add_option(
       "--input", input,
-      "video file (default: the sample video vtest.avi, or a synthetic scene without it)");
+      "video file, or \"synthetic\" for a made-up scene (default: the sample video vtest.avi where it\n"
+                 "is found, else synthetic)");
   app.add_option("--device", arguments.device, "host, emulated:N or cuda:N")->capture_default_str();
   app.add_option("--speed", speed, "realtime: the rate of the video; max: as fast as it goes")
       ->check(CLI::IsMember({"realtime", "max"}))
@@ -58,9 +59,12 @@ tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const
   arguments.realtime = speed == "realtime";
   arguments.out = out;
   arguments.attach_wait = std::chrono::milliseconds(attach_wait_ms);
-  arguments.input = app.count("--input") > 0 ? std::filesystem::path(input) : default_input();
-  if (app.count("--input") > 0 && input.empty()) {
+  if (app.count("--input") == 0) {
+    arguments.input = default_input();
+  } else if (input.empty()) {
     return tl::make_unexpected(ParseEnd{"--input is empty; name a video file", 2});
+  } else if (input != "synthetic") {
+    arguments.input = input;
   }
   return arguments;
 }

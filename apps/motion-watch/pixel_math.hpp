@@ -6,47 +6,48 @@
 #include "pixel_steps.hpp"
 
 #if defined(__CUDACC__)
-#define MOTION_WATCH_BOTH __host__ __device__
+#define WEFTLINE_HOST_DEVICE __host__ __device__
 #else
-#define MOTION_WATCH_BOTH
+#define WEFTLINE_HOST_DEVICE
 #endif
 
 namespace motion_watch {
 
 // The arithmetic of single pixels and cells, one text for host and CUDA.
 
-MOTION_WATCH_BOTH inline std::uint8_t gray_of(std::uint8_t r, std::uint8_t g, std::uint8_t b) {
+WEFTLINE_HOST_DEVICE inline std::uint8_t gray_of(std::uint8_t r, std::uint8_t g, std::uint8_t b) {
   return static_cast<std::uint8_t>((77u * r + 150u * g + 29u * b + 128u) >> 8);
 }
 
-MOTION_WATCH_BOTH inline std::uint8_t mean_of_four(unsigned a, unsigned b, unsigned c, unsigned d) {
+WEFTLINE_HOST_DEVICE inline std::uint8_t mean_of_four(unsigned a, unsigned b, unsigned c,
+                                                      unsigned d) {
   return static_cast<std::uint8_t>((a + b + c + d + 2u) >> 2);
 }
 
-MOTION_WATCH_BOTH inline std::uint16_t initial_background(std::uint8_t gray) {
+WEFTLINE_HOST_DEVICE inline std::uint16_t initial_background(std::uint8_t gray) {
   return static_cast<std::uint16_t>(gray << 8);
 }
 
-MOTION_WATCH_BOTH inline std::uint8_t motion_of(std::uint8_t gray, std::uint16_t background) {
+WEFTLINE_HOST_DEVICE inline std::uint8_t motion_of(std::uint8_t gray, std::uint16_t background) {
   const int difference = gray - (background >> 8);
   return difference > kMotionThreshold || difference < -kMotionThreshold ? 255 : 0;
 }
 
-MOTION_WATCH_BOTH inline std::uint16_t next_background(std::uint8_t gray,
-                                                       std::uint16_t background) {
+WEFTLINE_HOST_DEVICE inline std::uint16_t next_background(std::uint8_t gray,
+                                                          std::uint16_t background) {
   const std::int32_t difference = (gray << 8) - background;
   return static_cast<std::uint16_t>(background + (difference >> kBackgroundShift));
 }
 
 /// `set` is how many of the 9 pixels of a neighbourhood are set.
-MOTION_WATCH_BOTH inline std::uint8_t majority_of(unsigned set) { return set >= 5u ? 255 : 0; }
+WEFTLINE_HOST_DEVICE inline std::uint8_t majority_of(unsigned set) { return set >= 5u ? 255 : 0; }
 
-MOTION_WATCH_BOTH inline std::uint8_t tinted(std::uint8_t value, std::uint8_t tint) {
+WEFTLINE_HOST_DEVICE inline std::uint8_t tinted(std::uint8_t value, std::uint8_t tint) {
   return static_cast<std::uint8_t>((value + tint + 1u) >> 1);
 }
 
 /// Whether the preview pixel (x, y) lies on the outline of `box`.
-MOTION_WATCH_BOTH inline bool on_outline(std::uint32_t x, std::uint32_t y, const Box& box) {
+WEFTLINE_HOST_DEVICE inline bool on_outline(std::uint32_t x, std::uint32_t y, const Box& box) {
   const std::uint32_t left = box.x / 2u;
   const std::uint32_t top = box.y / 2u;
   const std::uint32_t right = left + box.w / 2u;
@@ -57,7 +58,7 @@ MOTION_WATCH_BOTH inline bool on_outline(std::uint32_t x, std::uint32_t y, const
 }
 
 /// The box of a region in pixels of the frame.
-MOTION_WATCH_BOTH inline Box box_of(const CellRegion& region, FrameGeometry frame) {
+WEFTLINE_HOST_DEVICE inline Box box_of(const CellRegion& region, FrameGeometry frame) {
   constexpr std::uint32_t kCell = 2 * kCellSide;
   const std::uint32_t width = frame.width / 2 * 2;
   const std::uint32_t height = frame.height / 2 * 2;
@@ -71,7 +72,7 @@ MOTION_WATCH_BOTH inline Box box_of(const CellRegion& region, FrameGeometry fram
 }
 
 /// Larger comes first: by area, then by lower label. Unique among the regions of a frame, never 0.
-MOTION_WATCH_BOTH inline std::uint64_t rank_of(const CellRegion& region) {
+WEFTLINE_HOST_DEVICE inline std::uint64_t rank_of(const CellRegion& region) {
   return std::uint64_t{region.area} << 32 | (0xffffffffu - region.label);
 }
 

@@ -192,6 +192,14 @@ __global__ void label_boxes_kernel(const std::uint8_t* counts, FrameGeometry fra
 __global__ void overlay_kernel(const std::uint8_t* rgb, std::uint32_t frame_width, Picture half,
                                const std::uint8_t* mask, const MotionBoxes* boxes,
                                std::uint8_t* preview) {
+  // One copy per block: the boxes may lie in host memory, far away.
+  constexpr unsigned kWords = sizeof(MotionBoxes) / sizeof(std::uint32_t);
+  __shared__ std::uint32_t words[kWords];
+  const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+  if (thread < kWords) words[thread] = reinterpret_cast<const std::uint32_t*>(boxes)[thread];
+  __syncthreads();
+  const MotionBoxes& found = *reinterpret_cast<const MotionBoxes*>(words);
+
   const Pixel pixel = this_pixel();
   if (!inside(pixel, half)) return;
   const std::size_t stride = std::size_t{frame_width} * 3;
@@ -200,8 +208,8 @@ __global__ void overlay_kernel(const std::uint8_t* rgb, std::uint32_t frame_widt
   const std::size_t index = index_in(half, pixel);
 
   bool outlined = false;
-  for (std::uint32_t i = 0; i < boxes->count; ++i) {
-    outlined = outlined || on_outline(pixel.x, pixel.y, boxes->boxes[i]);
+  for (std::uint32_t i = 0; i < found.count; ++i) {
+    outlined = outlined || on_outline(pixel.x, pixel.y, found.boxes[i]);
   }
   const std::uint8_t outline[3] = {kOutlineColour.r, kOutlineColour.g, kOutlineColour.b};
   const std::uint8_t tint[3] = {kTintColour.r, kTintColour.g, kTintColour.b};

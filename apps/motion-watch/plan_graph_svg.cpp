@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include "plan_layout.hpp"
 #include "report_text.hpp"

@@ -59,48 +59,66 @@ void SourceOperator::start(weftline::LifecycleContext&) {
 }
 
 expected<void, Error> SourceOperator::compute(weftline::ExecutionContext& context) {
-  if (!pending_) {
-    const bool enough = options_.frames != 0 && next_frame_ == options_.frames;
-    if (enough || interrupted_->load(std::memory_order_relaxed)) return frames.close();
-    WEFTLINE_TRY(decode_next(context));
-    if (!pending_) return {};
-  }
+  if (options_.realtime) WEFTLINE_TRY(drop_missed_frames(context));
+  if (!pending_ && !frames_ended_) WEFTLINE_TRY(decode_next(context));
+  if (!pending_) return {};
   auto emitted = frames.emit(
       std::move(pending_->loan),
       {.capture_time = context.clock().at_ns(pending_->capture_ns), .frame_id = next_frame_});
-  if (!emitted && weftline::is_retryable(emitted.error().code)) {
-    // No room. A file can wait: the loan is still ours, and the runtime calls again when there is
-    // room. A camera can't.
-    if (!options_.realtime) return {};
-    stats_->frame_dropped();
-    emitted = {};
-  } else if (emitted) {
-    stats_->frame_captured();
-  }
+  // No room: the loan is still ours, and the runtime calls again when there is room.
+  if (!emitted && weftline::is_retryable(emitted.error().code)) return {};
+  if (emitted) stats_->frame_captured();
   pending_.reset();
   ++next_frame_;
   return emitted;
+}
+
+expected<bool, Error> SourceOperator::read_frame(std::span<std::uint8_t> rgb) {
+  const bool enough = options_.frames != 0 && next_frame_ == options_.frames;
+  if (!enough && !interrupted_->load(std::memory_order_relaxed)) {
+    const auto read = source_->read_into(rgb);
+    if (!read) {
+      stats_->source_failed(read.error());
+      return weftline::fail(ErrorCode::kCodecError, "MOTION_WATCH_INPUT", read.error());
+    }
+    if (*read) return true;
+  }
+  frames_ended_ = true;
+  WEFTLINE_TRY(frames.close());
+  return false;
 }
 
 expected<void, Error> SourceOperator::decode_next(weftline::ExecutionContext& context) {
   const auto shape = rgb_shape(geometry_);
   auto loan = frames.allocate_tensor({.shape = shape, .dtype = kByte});
   if (!loan) {
-    // All slots are out: the same as a full queue. In real time the frame is still used up, below.
+    // All slots are out: the same as a full queue.
     if (loan.error().code == ErrorCode::kResourceExhausted) return {};
     return weftline::forward_error(std::move(loan));
   }
   const std::int64_t capture_ns = context.clock().now().timestamp_ns;
-  tl::expected<bool, std::string> read = false;
-  WEFTLINE_TRY(loan->write_host_and_commit([&](void* data, std::uint64_t bytes) {
-    read = source_->read_into({static_cast<std::uint8_t*>(data), static_cast<std::size_t>(bytes)});
+  bool more = false;
+  WEFTLINE_TRY(loan->write_host_and_commit([&](void* data, std::uint64_t bytes) -> expected<void, Error> {
+    WEFTLINE_ASSIGN(more, read_frame({static_cast<std::uint8_t*>(data), static_cast<std::size_t>(bytes)}));
+    return {};
   }));
-  if (!read) {
-    stats_->source_failed(read.error());
-    return weftline::fail(ErrorCode::kCodecError, "MOTION_WATCH_INPUT", read.error());
+  if (more) pending_.emplace(Pending{std::move(*loan), capture_ns});
+  return {};
+}
+
+expected<void, Error> SourceOperator::drop_missed_frames(weftline::ExecutionContext& context) {
+  const std::int64_t tick_ns = context.activation_time().timestamp_ns;
+  if (!first_tick_ns_) first_tick_ns_ = tick_ns;
+  while (media_time_ns(next_frame_ + 1, rate_) <= tick_ns - *first_tick_ns_ && !frames_ended_) {
+    if (!pending_) {
+      skipped_.resize(geometry_.rgb_bytes());
+      WEFTLINE_ASSIGN(const bool more, read_frame(skipped_));
+      if (!more) break;
+    }
+    pending_.reset();
+    stats_->frame_dropped();
+    ++next_frame_;
   }
-  if (!*read) return frames.close();
-  pending_.emplace(Pending{std::move(*loan), capture_ns});
   return {};
 }
 

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "frame_source.hpp"
 #include "run_stats.hpp"
@@ -55,9 +57,12 @@ class SourceOperator final : public weftline::Operator<> {
     weftline::TensorOutputLoan loan;
     std::int64_t capture_ns;
   };
-  /// Decodes the next frame into `pending_`; leaves it empty when there is no slot or no further
-  /// frame.
+  /// Reads the next frame. False at the end: then the output is closed.
+  weftline::expected<bool, weftline::Error> read_frame(std::span<std::uint8_t> rgb);
+  /// Decodes the next frame into `pending_`; leaves it empty when there is no slot or no further frame.
   weftline::expected<void, weftline::Error> decode_next(weftline::ExecutionContext& context);
+  /// Real time: reads past the frames whose ticks went by, the one that waits for room included.
+  weftline::expected<void, weftline::Error> drop_missed_frames(weftline::ExecutionContext& context);
 
   const SourceOptions options_;
   const FrameGeometry geometry_;
@@ -68,6 +73,9 @@ class SourceOperator final : public weftline::Operator<> {
   std::unique_ptr<FrameSource> source_{};
   std::optional<Pending> pending_{};
   std::uint64_t next_frame_{0};
+  bool frames_ended_{false};
+  std::optional<std::int64_t> first_tick_ns_{};
+  std::vector<std::uint8_t> skipped_{};  ///< Where frames go that nobody will see.
 };
 
 }  // namespace motion_watch

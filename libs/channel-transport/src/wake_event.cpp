@@ -5,11 +5,9 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch_template_test_macros.hpp>
 #include <numeric>
-#include <thread>
 
 #include "channel_fixture.hpp"
 
@@ -319,7 +318,9 @@ TEST_CASE("subscribers beyond the maximum are refused, and a place that is given
   options.max_subscribers = 1;
   const auto catalog = catalog_with<std::uint32_t>(options);
   ChannelRuntime runtime = make_runtime(directory);
+  Changes changes;
   InlinePublisher publisher = make_inline_publisher(runtime, catalog);
+  changes.follow(publisher);
   auto first = make_subscriber(runtime, catalog);
   await_subscriber(publisher);
   auto second = make_subscriber(runtime, catalog);
@@ -332,9 +333,9 @@ TEST_CASE("subscribers beyond the maximum are refused, and a place that is given
     REQUIRE(first.close().has_value());
     first = make_subscriber(runtime, catalog);
     CHECK(code_of(first.wait_for_sample(already())) == ErrorCode::kTimeout);
-    while (publisher.link_counters().attached != static_cast<std::uint64_t>(round) + 2) {
-      std::this_thread::yield();
-    }
+    changes.wait_until(
+        [&] { return publisher.link_counters().attached == static_cast<std::uint64_t>(round) + 2; },
+        "the next subscriber");
   }
   CHECK(publisher.subscriber_count() == 1);
 }

@@ -142,101 +142,129 @@ TEST_CASE("a frames segment cannot be mapped for writing or resized by who recei
   CHECK(::ftruncate(handover.claims.get(), 0) != 0);
 }
 
-TEST_CASE("a subscriber refuses frames that no publisher writes") {
-  // The test is the publisher here: it keeps its own writable mapping of the frames.
-  const bool lossy = GENERATE(false, true);
-  const RingGeometry geometry =
-      geometry_of(lossy ? ChannelQueuePolicy::kDropOldest : ChannelQueuePolicy::kBlocking, 4);
+namespace {
+
+/// A publisher that keeps no rules: it has its own writable mapping of the frames.
+struct RoguePublisher {
+  explicit RoguePublisher(ChannelQueuePolicy policy)
+      : geometry(geometry_of(policy, 4)),
+        frames(*create_segment("frames", geometry.frames_bytes())),
+        claims(*create_segment("claims", kSegmentPage)) {
+    page().header = geometry.frames_header(incarnation);
+    reinterpret_cast<ClaimsPage*>(claims.mapping.data())->header = {kClaimsMagic, kWireVersion, 0,
+                                                                    incarnation};
+  }
+  void seal() const {
+    REQUIRE(seal_segment(frames, SegmentWriter::kThisProcess));
+    REQUIRE(seal_segment(claims, SegmentWriter::kReceiver));
+  }
+  [[nodiscard]] FramesPage& page() const {
+    return *reinterpret_cast<FramesPage*>(frames.mapping.data());
+  }
+  [[nodiscard]] SlotHeader& slot(std::uint64_t frame) const {
+    return *reinterpret_cast<SlotHeader*>(frames.mapping.data() + geometry.slot_offset(frame));
+  }
+  [[nodiscard]] std::array<UniqueFd, 4> descriptors() const {
+    return {copy_of(frames.fd.get()), copy_of(claims.fd.get()), copy_of(WakeEvent::create()->fd()),
+            copy_of(WakeEvent::create()->fd())};
+  }
+  [[nodiscard]] expected<SubscriberRing, Error> open(std::array<UniqueFd, 4> sent) const {
+    return SubscriberRing::open(geometry, incarnation, std::move(sent));
+  }
+
   const Incarnation incarnation{7};
-  auto frames = create_segment("frames", geometry.frames_bytes());
-  auto claims = create_segment("claims", kSegmentPage);
-  REQUIRE((frames && claims));
-  auto& page = *reinterpret_cast<FramesPage*>(frames->mapping.data());
-  page.header = geometry.frames_header(incarnation);
-  reinterpret_cast<ClaimsPage*>(claims->mapping.data())->header = {kClaimsMagic, kWireVersion, 0,
-                                                                   incarnation};
-  const auto slot = [&](std::uint64_t frame) -> SlotHeader& {
-    return *reinterpret_cast<SlotHeader*>(frames->mapping.data() + geometry.slot_offset(frame));
-  };
-  const auto open = [&] {
-    return SubscriberRing::open(
-        geometry, incarnation,
-        {copy_of(frames->fd.get()), copy_of(claims->fd.get()), copy_of(WakeEvent::create()->fd()),
-         copy_of(WakeEvent::create()->fd())});
-  };
-  SECTION("memory without seals is not mapped") {
-    const auto ring = open();
-    REQUIRE_FALSE(ring.has_value());
-    CHECK(ring.error().code == ErrorCode::kProtocolError);
-    return;
-  }
-  REQUIRE(seal_segment(*frames, SegmentWriter::kThisProcess));
-  REQUIRE(seal_segment(*claims, SegmentWriter::kReceiver));
-  SECTION("a header of another layout") {
-    const int field = GENERATE(0, 1, 2, 3, 4, 5, 6, 7);
-    FramesHeader& header = page.header;
-    if (field == 0) header.magic ^= 1;
-    if (field == 1) header.version += 1;
-    if (field == 2) header.depth += 1;
-    if (field == 3) header.capacity *= 2;
-    if (field == 4) header.slot_stride += 64;
-    if (field == 5) header.body_bytes = 1u << 30;
-    if (field == 6) header.drop_oldest ^= 1;
-    if (field == 7) header.incarnation[3] ^= 1;
-    CHECK_FALSE(open().has_value());
-    return;
-  }
+  RingGeometry geometry;
+  Segment frames;
+  Segment claims;
+};
+
+ChannelQueuePolicy each_policy() {
+  return GENERATE(ChannelQueuePolicy::kBlocking, ChannelQueuePolicy::kDropOldest);
+}
+
+ErrorCode refused(const expected<SubscriberRing, Error>& ring) {
+  REQUIRE_FALSE(ring.has_value());
+  CHECK_FALSE(ring.error().message.empty());
+  return ring.error().code;
+}
+
+}  // namespace
+
+TEST_CASE("memory that its sender could resize is not mapped") {
+  const RoguePublisher rogue(each_policy());
+  CHECK(refused(rogue.open(rogue.descriptors())) == ErrorCode::kProtocolError);
+}
+
+TEST_CASE("a frames header of another layout is refused") {
+  const RoguePublisher rogue(each_policy());
+  rogue.seal();
+  REQUIRE(rogue.open(rogue.descriptors()).has_value());
+  const int field = GENERATE(0, 1, 2, 3, 4, 5, 6, 7);
+  FramesHeader& header = rogue.page().header;
+  if (field == 0) header.magic ^= 1;
+  if (field == 1) header.version += 1;
+  if (field == 2) header.depth += 1;
+  if (field == 3) header.capacity *= 2;
+  if (field == 4) header.slot_stride += 64;
+  if (field == 5) header.body_bytes = 1U << 30;
+  if (field == 6) header.drop_oldest ^= 1;
+  if (field == 7) header.incarnation[3] ^= 1;
+  CHECK(refused(rogue.open(rogue.descriptors())) == ErrorCode::kProtocolError);
+}
+
+TEST_CASE("a descriptor of the wrong kind is refused") {
+  const RoguePublisher rogue(each_policy());
+  rogue.seal();
+  auto descriptors = rogue.descriptors();
   SECTION("a pipe in place of an eventfd") {
     int pipe[2];
     REQUIRE(::pipe(pipe) == 0);
-    const UniqueFd other{pipe[1]};
-    CHECK_FALSE(SubscriberRing::open(geometry, incarnation,
-                                     {copy_of(frames->fd.get()), copy_of(claims->fd.get()),
-                                      UniqueFd{pipe[0]}, copy_of(WakeEvent::create()->fd())})
-                    .has_value());
-    return;
+    descriptors[2] = UniqueFd{pipe[0]};
+    descriptors[3] = UniqueFd{pipe[1]};
   }
-  SECTION("segments in the wrong order") {
-    CHECK_FALSE(SubscriberRing::open(
-                    geometry, incarnation,
-                    {copy_of(claims->fd.get()), copy_of(frames->fd.get()),
-                     copy_of(WakeEvent::create()->fd()), copy_of(WakeEvent::create()->fd())})
-                    .has_value());
-    return;
-  }
-  auto ring = open();
+  SECTION("an eventfd in place of memory") { std::swap(descriptors[0], descriptors[2]); }
+  SECTION("the two segments exchanged") { std::swap(descriptors[0], descriptors[1]); }
+  SECTION("nothing") { descriptors = {}; }
+  CHECK(refused(rogue.open(std::move(descriptors))) == ErrorCode::kProtocolError);
+}
+
+TEST_CASE("a subscriber refuses frames that no publisher writes") {
+  const ChannelQueuePolicy policy = each_policy();
+  const RoguePublisher rogue(policy);
+  rogue.seal();
+  auto ring = rogue.open(rogue.descriptors());
   if (!ring) FAIL(ring.error().to_string());
+  FramesProgress& progress = rogue.page().progress;
   std::uint64_t value = 0;
-  SECTION("a tail with frames that were never written") {
-    page.progress.tail = 3;
-    CHECK(take(*ring, value) == State::kBroken);
-  }
+  SECTION("a tail with frames that were never written") { progress.tail = 3; }
   SECTION("a tail that moves backwards") {
-    slot(0).stamp = 1;
-    slot(1).stamp = 2;
-    page.progress.tail = 2;
+    rogue.slot(0).stamp = 1;
+    rogue.slot(1).stamp = 2;
+    progress.tail = 2;
     REQUIRE(take(*ring, value) == State::kFrame);
-    page.progress.tail = 1;
-    CHECK(take(*ring, value) == State::kBroken);
+    progress.tail = 1;
   }
-  SECTION("a tail far away") {
-    page.progress.tail = std::numeric_limits<std::uint64_t>::max();
-    CHECK(take(*ring, value) == State::kBroken);
-  }
+  SECTION("a tail far away") { progress.tail = std::numeric_limits<std::uint64_t>::max(); }
   SECTION("an end before the last frame") {
-    page.progress.final_tail = 2;
-    page.progress.ended = 1;
-    CHECK(take(*ring, value) == State::kBroken);
+    progress.final_tail = 2;
+    progress.ended = 1;
   }
-  SECTION("metadata with unknown bits") {
-    const int field = GENERATE(0, 1, 2);
-    slot(0).stamp = 1;
-    if (field == 0) slot(0).metadata.present = 4;
-    if (field == 1) slot(0).metadata.flags = 0x80;
-    if (field == 2) slot(0).metadata.payload_kind = 4;
-    page.progress.tail = 1;
-    CHECK(take(*ring, value) == State::kBroken);
+  SECTION("unknown presence bits") {
+    rogue.slot(0).stamp = 1;
+    rogue.slot(0).metadata.present = 4;
+    progress.tail = 1;
   }
+  SECTION("unknown flags") {
+    rogue.slot(0).stamp = 1;
+    rogue.slot(0).metadata.flags = 0x80;
+    progress.tail = 1;
+  }
+  SECTION("an unknown kind of payload") {
+    rogue.slot(0).stamp = 1;
+    rogue.slot(0).metadata.payload_kind = 4;
+    progress.tail = 1;
+  }
+  CHECK(take(*ring, value) == State::kBroken);
 }
 
 TEST_CASE("metadata survives the wire in every combination") {

@@ -263,8 +263,8 @@ expected<JsonValue, Error> parse_json(std::string_view text, JsonLimits limits) 
   constexpr unsigned kFlags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
-  if (builder.refusal()) {
-    return refuse_at(stream.Tell(), builder.refusal()->token, builder.refusal()->reason);
+  if (const auto& refusal = builder.refusal()) {
+    return refuse_at(stream.Tell(), refusal->token, refusal->reason);
   }
   if (result.IsError()) {
     return refuse_at(result.Offset(), token_of(result.Code()),

@@ -15,9 +15,10 @@ std::string describe(const PodField& field) {
   return text.append(" '").append(field.name).append("'");
 }
 
-std::string here_and_there(std::string_view what, const std::string& here,
-                           const std::string& there) {
-  return std::string(what) + ": " + here + " here, " + there + " there";
+std::string here_and_there(std::string_view what, std::string_view here, std::string_view there) {
+  std::string text(what);
+  text.append(": ").append(here).append(" here, ").append(there).append(" there");
+  return text;
 }
 
 std::string explain_fields(const std::vector<PodField>& here, const std::vector<PodField>& there) {
@@ -117,8 +118,8 @@ TypeKey type_key(const PayloadIdentity& identity) {
 
 std::string explain_difference(const PayloadIdentity& here, const PayloadIdentity& there) {
   if (here.kind != there.kind) {
-    return here_and_there("kind", std::string(payload_identity_kind_name(here.kind)),
-                          std::string(payload_identity_kind_name(there.kind)));
+    return here_and_there("kind", payload_identity_kind_name(here.kind),
+                          payload_identity_kind_name(there.kind));
   }
   if (here.name != there.name) {
     return here_and_there("name", here.name, there.name);

@@ -76,14 +76,14 @@ TEST_CASE("the catalog describes a CUDA device with what the driver knows of it"
 TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the host") {
   Workbench cuda(open_or_skip(kOpenFirst));
   Workbench emulated(take(open_device({DeviceKind::kEmulated, 0})));
-  REQUIRE_OK(cuda.device().make_current());
+  require_ok(cuda.device().make_current());
   static constexpr std::uint32_t kCount = 1000;
   const auto run = [&](Workbench* bench) {
     const StreamRef stream = bench != nullptr ? bench->stream() : StreamRef{};
     const auto bytes = (bench != nullptr ? *bench : emulated).pinned(kCount * 4, std::byte{0x7F});
     auto* const values = reinterpret_cast<std::uint32_t*>(bytes.data());
     const MemoryAccess access{bytes.data(), bytes.size()};
-    REQUIRE_OK(launch(
+    require_ok(launch(
         stream, {&access, 1}, {&access, 1},
         [values] { std::for_each_n(values, kCount, [](std::uint32_t& value) { ++value; }); },
         [&](CUstream_st* handle) -> expected<void, Error> {
@@ -103,7 +103,7 @@ TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the
 
 TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spoils nothing") {
   Workbench bench(open_or_skip(kOpenFirst));
-  REQUIRE_OK(bench.device().make_current());
+  require_ok(bench.device().make_current());
   const StreamRef stream = bench.stream();
   const auto refused = launch(
       stream, {}, {}, [] {},
@@ -111,11 +111,11 @@ TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spo
         launch_too_wide(handle);
         return {};
       });
-  REQUIRE_REFUSED(refused, ErrorCode::kInvalidArgument, "DEVICE_CALL_FAILED");
+  require_refused(refused, ErrorCode::kInvalidArgument, "DEVICE_CALL_FAILED");
   CAPTURE(refused.error().message);
   CHECK(refused.error().message.find("cuda:0: a kernel launch") != std::string::npos);
   CHECK(refused.error().message.find("cudaErrorInvalidConfiguration") != std::string::npos);
-  REQUIRE_OK(bench.device().check_launch());
+  require_ok(bench.device().check_launch());
   bench.finish(stream);
 }
 
@@ -124,23 +124,23 @@ TEST_CASE("an incomplete event is not mistaken for a failed launch") {
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
   StreamGate gate(stream);
-  REQUIRE_OK(bench.device().record(event, stream));
+  require_ok(bench.device().record(event, stream));
   CHECK_FALSE(bench.device().is_complete(event).value());
-  REQUIRE_OK(bench.device().check_launch());
+  require_ok(bench.device().check_launch());
 }
 
 TEST_CASE("polling an event leaves another thread's stream capture whole") {
   Workbench bench(open_or_skip(kOpenFirst));
   Device& device = bench.device();
-  REQUIRE_OK(device.make_current());
+  require_ok(device.make_current());
   const StreamRef captured = bench.stream();
   const StreamRef other = bench.stream();
   const EventRef event = bench.event();
   const auto memory = bench.memory(MemoryKind::kCudaDevice, 1);
-  REQUIRE_OK(device.record(event, other));
+  require_ok(device.record(event, other));
 
   REQUIRE(cudaStreamBeginCapture(captured.get(), cudaStreamCaptureModeGlobal) == cudaSuccess);
-  REQUIRE_OK(device.fill(captured, memory.data(), std::byte{1}, 1));
+  require_ok(device.fill(captured, memory.data(), std::byte{1}, 1));
   bool polled = false;
   std::jthread([&] {
     polled = eventually([&] { return device.is_complete(event).value_or(false); });
@@ -155,12 +155,12 @@ TEST_CASE("polling an event leaves another thread's stream capture whole") {
 TEST_CASE("calls on one device leave the thread's current device alone") {
   Workbench first(open_or_skip(kOpenFirst));
   Workbench second(open_or_skip(kOpenSecond));
-  REQUIRE_OK(second.device().make_current());
+  require_ok(second.device().make_current());
   const StreamRef stream = first.stream();
   const EventRef event = first.event();
   const auto memory = first.memory(MemoryKind::kCudaDevice, 64);
-  REQUIRE_OK(first.device().fill(stream, memory.data(), std::byte{1}, 64));
-  REQUIRE_OK(first.device().record(event, stream));
+  require_ok(first.device().fill(stream, memory.data(), std::byte{1}, 64));
+  require_ok(first.device().record(event, stream));
   REQUIRE(completes(event));
   int current = -1;
   REQUIRE(cudaGetDevice(&current) == cudaSuccess);
@@ -175,10 +175,10 @@ TEST_CASE("one host task more than CUDA's limit is refused by code, and room com
   {
     StreamGate gate(stream);
     for (int i = 1; i < 1024; ++i) {
-      REQUIRE_OK(device.launch_host(stream, [count = &runs] { ++*count; }));
+      require_ok(device.launch_host(stream, [count = &runs] { ++*count; }));
     }
     const auto refused = device.launch_host(stream, [count = &runs] { ++*count; });
-    REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "DEVICE_HOST_TASKS_EXHAUSTED");
+    require_refused(refused, ErrorCode::kResourceExhausted, "DEVICE_HOST_TASKS_EXHAUSTED");
     CHECK(refused.error().message.empty());
   }
   bench.finish(stream);
@@ -194,8 +194,8 @@ TEST_CASE("owners that live until the program ends do not call CUDA then") {
   kept_until_exit->event = take(device->create_event());
   kept_until_exit->memory = take(device->allocate(MemoryKind::kCudaDevice, 64));
   const StreamRef stream = kept_until_exit->stream.ref();
-  REQUIRE_OK(device->fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
-  REQUIRE_OK(device->record(kept_until_exit->event.ref(), stream));
+  require_ok(device->fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
+  require_ok(device->record(kept_until_exit->event.ref(), stream));
   CHECK(completes(kept_until_exit->event.ref()));
 }
 
@@ -207,26 +207,26 @@ TEST_CASE("a kernel fault loses the device: words once, then the code alone") {
 TEST_CASE("in a process of its own, a kernel fault loses the device", "[.][device-lost-child]") {
   Workbench bench(open_or_skip(kOpenFirst));
   Device& device = bench.device();
-  REQUIRE_OK(device.make_current());
+  require_ok(device.make_current());
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
   const auto memory = bench.pinned(16);
   launch_fault(stream.get());
   const auto first = device.synchronize(stream);
-  REQUIRE_REFUSED(first, ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(first, ErrorCode::kFailure, "DEVICE_LOST");
   CAPTURE(first.error().message);
   CHECK(first.error().message.find("cuda:0") != std::string::npos);
   CHECK(first.error().message.find("cudaStreamSynchronize") != std::string::npos);
   CHECK(first.error().message.find("cudaErrorIllegalAddress") != std::string::npos);
 
   const auto later = device.fill(stream, memory.data(), std::byte{1}, 16);
-  REQUIRE_REFUSED(later, ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(later, ErrorCode::kFailure, "DEVICE_LOST");
   CHECK(later.error().message.empty());
-  REQUIRE_REFUSED(device.record(event, stream), ErrorCode::kFailure, "DEVICE_LOST");
-  REQUIRE_REFUSED(device.is_complete(event), ErrorCode::kFailure, "DEVICE_LOST");
-  REQUIRE_REFUSED(device.check_launch(), ErrorCode::kFailure, "DEVICE_LOST");
-  REQUIRE_REFUSED(device.create_stream({}), ErrorCode::kFailure, "DEVICE_LOST");
-  REQUIRE_REFUSED(device.allocate(MemoryKind::kCudaDevice, 16), ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(device.record(event, stream), ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(device.is_complete(event), ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(device.check_launch(), ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(device.create_stream({}), ErrorCode::kFailure, "DEVICE_LOST");
+  require_refused(device.allocate(MemoryKind::kCudaDevice, 16), ErrorCode::kFailure, "DEVICE_LOST");
 }
 
 }  // namespace weftline::testing

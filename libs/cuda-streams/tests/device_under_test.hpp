@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,21 +20,6 @@
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/testing/bounded_wait.hpp"
 #include "weftline/testing/stream_gate.hpp"
-
-#define REQUIRE_OK(expression)                                                       \
-  do {                                                                               \
-    const auto& weftline_outcome = (expression);                                     \
-    INFO((weftline_outcome ? std::string() : weftline_outcome.error().to_string())); \
-    REQUIRE(weftline_outcome.has_value());                                           \
-  } while (false)
-
-#define REQUIRE_REFUSED(expression, expected_code, expected_token) \
-  do {                                                             \
-    const auto& weftline_outcome = (expression);                   \
-    REQUIRE_FALSE(weftline_outcome.has_value());                   \
-    CHECK(weftline_outcome.error().code == (expected_code));       \
-    CHECK(weftline_outcome.error().token == (expected_token));     \
-  } while (false)
 
 namespace weftline::testing {
 
@@ -56,10 +43,28 @@ inline DeviceUnderTest any_device_under_test() {
   return GENERATE(from_range(devices_under_test()));
 }
 
+// Functions, and not macros, so that a suite of hundreds of calls compiles in reasonable time.
+
 template <class T>
-T take(expected<T, Error> result) {
-  INFO((result ? std::string() : result.error().to_string()));
-  REQUIRE(result.has_value());
+void require_ok(const expected<T, Error>& outcome,
+                std::source_location where = std::source_location::current()) {
+  INFO(where.file_name() << ':' << where.line() << ": "
+                         << (outcome ? std::string("succeeded") : outcome.error().to_string()));
+  REQUIRE(outcome.has_value());
+}
+
+template <class T>
+void require_refused(const expected<T, Error>& outcome, ErrorCode code, std::string_view token,
+                     std::source_location where = std::source_location::current()) {
+  INFO(where.file_name() << ':' << where.line());
+  REQUIRE_FALSE(outcome.has_value());
+  CHECK(error_code_name(outcome.error().code) == error_code_name(code));
+  CHECK(outcome.error().token == token);
+}
+
+template <class T>
+T take(expected<T, Error> result, std::source_location where = std::source_location::current()) {
+  require_ok(result, where);
   return std::move(*result);
 }
 
@@ -115,7 +120,7 @@ class Workbench {
   /// Waits, with a bound, until all work queued on `stream` is done.
   void finish(StreamRef stream) {
     const EventRef done = event();
-    REQUIRE_OK(device_->record(done, stream));
+    require_ok(device_->record(done, stream));
     INFO("the stream's work did not end");
     REQUIRE(completes(done));
   }

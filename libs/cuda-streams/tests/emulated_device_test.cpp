@@ -54,7 +54,7 @@ TEST_CASE("device and managed memory share an emulated device's budget to the by
   const auto device = open_emulated({.memory_bytes = 1000});
   const MemoryBlock first = take(device->allocate(MemoryKind::kCudaDevice, 600));
   const auto refused = device->allocate(MemoryKind::kCudaManaged, 401);
-  REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
+  require_refused(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
   CHECK(refused.error().message.find("401") != std::string::npos);
   CHECK(refused.error().message.find("400 of 1000") != std::string::npos);
   {
@@ -73,9 +73,9 @@ TEST_CASE("closing an emulated device waits for the work of streams that are gon
   {
     const Stream stream = take(device->create_stream({}));
     for (int i = 0; i < 100; ++i) {
-      REQUIRE_OK(device->launch_host(stream.ref(), [] { std::this_thread::yield(); }));
+      require_ok(device->launch_host(stream.ref(), [] { std::this_thread::yield(); }));
     }
-    REQUIRE_OK(device->launch_host(stream.ref(), [to = &ran] { *to = true; }));
+    require_ok(device->launch_host(stream.ref(), [to = &ran] { *to = true; }));
   }
   device.reset();
   CHECK(ran);
@@ -90,13 +90,13 @@ TEST_CASE("the last owner of an emulated device may be dropped by a task of its 
   Stream follower = take(last.device->create_stream({}));
   Event dropped = take(last.device->create_event());
   std::optional<StreamGate> gate(stream.ref());
-  REQUIRE_OK(last.device->launch_host(stream.ref(), [to = &last] {
+  require_ok(last.device->launch_host(stream.ref(), [to = &last] {
     to->device.reset();
     to->dropped = true;
   }));
-  REQUIRE_OK(last.device->record(dropped.ref(), stream.ref()));
-  REQUIRE_OK(last.device->wait(follower.ref(), dropped.ref()));
-  REQUIRE_OK(last.device->launch_host(follower.ref(), [to = &both_streams_done] { *to = true; }));
+  require_ok(last.device->record(dropped.ref(), stream.ref()));
+  require_ok(last.device->wait(follower.ref(), dropped.ref()));
+  require_ok(last.device->launch_host(follower.ref(), [to = &both_streams_done] { *to = true; }));
   stream = Stream{};
   follower = Stream{};
   dropped = Event{};
@@ -114,8 +114,8 @@ TEST_CASE("the worker of a destroyed stream ends, and a device that makes stream
   int runs = 0;
   for (int i = 0; i < 200; ++i) {
     const Stream stream = take(device->create_stream({}));
-    REQUIRE_OK(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
-    REQUIRE_OK(device->synchronize(stream.ref()));
+    require_ok(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
+    require_ok(device->synchronize(stream.ref()));
   }
   CHECK(runs == 200);
   REQUIRE(eventually([&] { return threads_of_this_process() <= threads_before; }));
@@ -129,8 +129,8 @@ TEST_CASE("owners that live until the program ends do no harm") {
   kept_until_exit->event = take(device.create_event());
   kept_until_exit->memory = take(device.allocate(MemoryKind::kCudaDevice, 64));
   const StreamRef stream = kept_until_exit->stream.ref();
-  REQUIRE_OK(device.fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
-  REQUIRE_OK(device.record(kept_until_exit->event.ref(), stream));
+  require_ok(device.fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
+  require_ok(device.record(kept_until_exit->event.ref(), stream));
   CHECK(completes(kept_until_exit->event.ref()));
 }
 

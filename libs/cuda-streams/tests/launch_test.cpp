@@ -17,7 +17,7 @@ constexpr auto kHostOnly = [](CUstream_st*) -> expected<void, Error> {
 
 TEST_CASE("launch without a stream runs the host function at once, on this thread") {
   std::thread::id ran_on{};
-  REQUIRE_OK(launch(
+  require_ok(launch(
       StreamRef{}, {}, {}, [to = &ran_on] { *to = std::this_thread::get_id(); }, kHostOnly));
   CHECK(ran_on == std::this_thread::get_id());
 }
@@ -26,7 +26,7 @@ TEST_CASE("launch on an emulated device runs the host function on the stream's o
   Workbench bench(take(open_device({DeviceKind::kEmulated, 0})));
   const StreamRef stream = bench.stream();
   std::thread::id ran_on{};
-  REQUIRE_OK(launch(
+  require_ok(launch(
       stream, {}, {}, [to = &ran_on] { *to = std::this_thread::get_id(); }, kHostOnly));
   bench.finish(stream);
   CHECK(ran_on != std::thread::id{});
@@ -46,11 +46,11 @@ TEST_CASE("launch on CUDA passes the stream on, and the refusal of either step b
           return outcome;
         });
   };
-  REQUIRE_REFUSED(launch_with(fail(ErrorCode::kInvalidArgument, "BAD_GRID")),
+  require_refused(launch_with(fail(ErrorCode::kInvalidArgument, "BAD_GRID")),
                   ErrorCode::kInvalidArgument, "BAD_GRID");
   CHECK(seen == stream.ref().get());
   // The launch itself went well: it is the device's check_launch() that refuses here.
-  REQUIRE_REFUSED(launch_with({}), ErrorCode::kNotSupported, "ALIEN_DEVICE");
+  require_refused(launch_with({}), ErrorCode::kNotSupported, "ALIEN_DEVICE");
   CHECK_FALSE(ran_on_host);
 }
 

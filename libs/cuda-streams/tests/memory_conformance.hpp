@@ -58,9 +58,9 @@ TEST_CASE("copies between any two kinds of memory keep every byte") {
       std::byte* const source = bench.memory(from, kBytes + kSourceOffset).data() + kSourceOffset;
       std::byte* const destination =
           bench.memory(to, kBytes + kDestinationOffset).data() + kDestinationOffset;
-      REQUIRE_OK(device.copy(stream, source, pattern.data(), kBytes));
-      REQUIRE_OK(device.copy(stream, destination, source, kBytes));
-      REQUIRE_OK(device.copy(stream, result.data(), destination, kBytes));
+      require_ok(device.copy(stream, source, pattern.data(), kBytes));
+      require_ok(device.copy(stream, destination, source, kBytes));
+      require_ok(device.copy(stream, result.data(), destination, kBytes));
       bench.finish(stream);
       CHECK(std::equal(result.begin(), result.end(), pattern.begin()));
     }
@@ -80,9 +80,9 @@ TEST_CASE("a fill sets its range in each kind of device-reachable memory and not
        {MemoryKind::kPinnedHost, MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
     CAPTURE(memory_kind_name(kind));
     const auto memory = bench.memory(kind, kBytes);
-    REQUIRE_OK(device.fill(stream, memory.data(), std::byte{0x11}, kBytes));
-    REQUIRE_OK(device.fill(stream, memory.data() + 7, std::byte{0xFE}, kBytes - 20));
-    REQUIRE_OK(device.copy(stream, result.data(), memory.data(), kBytes));
+    require_ok(device.fill(stream, memory.data(), std::byte{0x11}, kBytes));
+    require_ok(device.fill(stream, memory.data() + 7, std::byte{0xFE}, kBytes - 20));
+    require_ok(device.copy(stream, result.data(), memory.data(), kBytes));
     bench.finish(stream);
     CHECK(all_equal(result.first(7), std::byte{0x11}));
     CHECK(all_equal(result.subspan(7, kBytes - 20), std::byte{0xFE}));
@@ -99,14 +99,14 @@ TEST_CASE(
   Device& device = bench.device();
   const std::uint64_t too_much = device.description().memory_bytes + (1 << 20);
   const auto refused = device.allocate(MemoryKind::kCudaDevice, too_much);
-  REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
+  require_refused(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
   const std::string& message = refused.error().message;
   CAPTURE(message);
   CHECK(message.find(device.id().to_string()) != std::string::npos);
   CHECK(message.find(std::to_string(too_much)) != std::string::npos);
   CHECK(message.find("bytes are free") + message.find("bytes of the device are free") !=
         2 * std::string::npos);
-  REQUIRE_OK(device.check_launch());  // the refusal is not mistaken for a failed launch
+  require_ok(device.check_launch());  // the refusal is not mistaken for a failed launch
   CHECK(take(device.allocate(MemoryKind::kCudaDevice, 1 << 20)).data() != nullptr);
 }
 

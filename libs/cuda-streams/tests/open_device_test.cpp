@@ -80,7 +80,7 @@ TEST_CASE("an emulated device that does not exist is refused with the list of th
   DeviceOptions options;
   options.emulated.device_count = 2;
   const auto refused = open_device({DeviceKind::kEmulated, 2}, options);
-  REQUIRE_REFUSED(refused, ErrorCode::kNotFound, "DEVICE_UNKNOWN");
+  require_refused(refused, ErrorCode::kNotFound, "DEVICE_UNKNOWN");
   CHECK(refused.error().message.find("emulated:2;") != std::string::npos);
   CHECK(refused.error().message.find("emulated:0, emulated:1") != std::string::npos);
 }
@@ -106,7 +106,7 @@ TEST_CASE("options that no device can have are refused by name") {
     DeviceOptions options;
     options.emulated.stream_queue_capacity = capacity;
     const auto refused = open_device({DeviceKind::kEmulated, 0}, options);
-    REQUIRE_REFUSED(refused, ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID");
+    require_refused(refused, ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID");
     CHECK(refused.error().message.find("stream_queue_capacity is " + std::to_string(capacity)) !=
           std::string::npos);
   }
@@ -114,7 +114,7 @@ TEST_CASE("options that no device can have are refused by name") {
   DeviceOptions too_many;
   too_many.emulated.device_count = kMaxEmulatedDevices + 1;
   const auto refused = open_device({DeviceKind::kEmulated, 0}, too_many);
-  REQUIRE_REFUSED(refused, ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID");
+  require_refused(refused, ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID");
   CHECK(refused.error().message.find("101") != std::string::npos);
   CHECK(capture_device_catalog(too_many).devices.size() >= kMaxEmulatedDevices);
 }
@@ -129,7 +129,7 @@ TEST_CASE("host memory is aligned, writable and knows its size; the impossible i
 
   CHECK(take(allocate_host_memory(0)).data() == nullptr);
   const auto refused = allocate_host_memory(std::uint64_t{1} << 60);
-  REQUIRE_REFUSED(refused, ErrorCode::kResourceExhausted, "HOST_MEMORY_EXHAUSTED");
+  require_refused(refused, ErrorCode::kResourceExhausted, "HOST_MEMORY_EXHAUSTED");
   CHECK(refused.error().message.find("1152921504606846976") != std::string::npos);
 }
 

@@ -26,7 +26,7 @@ TEST_CASE("host tasks of one stream run in the order in which they were queued")
   Log log;
   const StreamRef stream = bench.stream();
   for (std::size_t i = 0; i < kTasks; ++i) {
-    REQUIRE_OK(
+    require_ok(
         bench.device().launch_host(stream, [to = &log, i] { to->entries.at(to->count++) = i; }));
   }
   bench.finish(stream);
@@ -47,15 +47,15 @@ TEST_CASE("fills, copies and host tasks of one stream see what came before and n
   std::byte seen_by_task{0};
 
   StreamGate gate(stream);
-  REQUIRE_OK(device.fill(stream, source.data(), std::byte{1}, kBytes));
-  REQUIRE_OK(device.copy(stream, first.data(), source.data(), kBytes));
-  REQUIRE_OK(device.launch_host(stream, [seen = &seen_by_task, first = first.data()] {
+  require_ok(device.fill(stream, source.data(), std::byte{1}, kBytes));
+  require_ok(device.copy(stream, first.data(), source.data(), kBytes));
+  require_ok(device.launch_host(stream, [seen = &seen_by_task, first = first.data()] {
     *seen = first[kBytes - 1];
     first[0] = std::byte{7};
   }));
-  REQUIRE_OK(device.copy(stream, source.data(), first.data(), 1));
-  REQUIRE_OK(device.fill(stream, source.data() + 1, std::byte{2}, kBytes - 1));
-  REQUIRE_OK(device.copy(stream, second.data(), source.data(), kBytes));
+  require_ok(device.copy(stream, source.data(), first.data(), 1));
+  require_ok(device.fill(stream, source.data() + 1, std::byte{2}, kBytes - 1));
+  require_ok(device.copy(stream, second.data(), source.data(), kBytes));
   gate.open();
   bench.finish(stream);
 
@@ -76,14 +76,14 @@ TEST_CASE("a stream waits for an event of another stream, and only then goes on"
   const EventRef consumed = bench.event();
   const auto value = bench.memory(MemoryKind::kCudaDevice, 1);
   const auto result = bench.pinned(1);
-  REQUIRE_OK(device.fill(producer, value.data(), std::byte{0}, 1));
+  require_ok(device.fill(producer, value.data(), std::byte{0}, 1));
 
   StreamGate gate(producer);
-  REQUIRE_OK(device.fill(producer, value.data(), std::byte{5}, 1));
-  REQUIRE_OK(device.record(ready, producer));
-  REQUIRE_OK(device.wait(consumer, ready));
-  REQUIRE_OK(device.copy(consumer, result.data(), value.data(), 1));
-  REQUIRE_OK(device.record(consumed, consumer));
+  require_ok(device.fill(producer, value.data(), std::byte{5}, 1));
+  require_ok(device.record(ready, producer));
+  require_ok(device.wait(consumer, ready));
+  require_ok(device.copy(consumer, result.data(), value.data(), 1));
+  require_ok(device.record(consumed, consumer));
   gate.wait_until_reached();
   CHECK_FALSE(device.is_complete(ready).value());
   CHECK_FALSE(device.is_complete(consumed).value());
@@ -102,7 +102,7 @@ TEST_CASE("a stream without a wait passes a stream that is held up") {
   const StreamRef free_stream = bench.stream();
   const auto target = bench.pinned(1);
   StreamGate gate(held);
-  REQUIRE_OK(bench.device().fill(free_stream, target.data(), std::byte{1}, 1));
+  require_ok(bench.device().fill(free_stream, target.data(), std::byte{1}, 1));
   bench.finish(free_stream);
   CHECK(target[0] == std::byte{1});
 }
@@ -116,12 +116,12 @@ TEST_CASE("a wait does not follow an event that is recorded again later") {
   const StreamRef waiter = bench.stream();
   const EventRef event = bench.event();
   const auto target = bench.pinned(1);
-  REQUIRE_OK(device.record(event, recorder));
-  REQUIRE_OK(device.wait(waiter, event));
+  require_ok(device.record(event, recorder));
+  require_ok(device.wait(waiter, event));
 
   StreamGate gate(recorder);
-  REQUIRE_OK(device.record(event, recorder));
-  REQUIRE_OK(device.fill(waiter, target.data(), std::byte{1}, 1));
+  require_ok(device.record(event, recorder));
+  require_ok(device.fill(waiter, target.data(), std::byte{1}, 1));
   bench.finish(waiter);  // would not end if the wait had moved behind the gate
   CHECK(target[0] == std::byte{1});
   CHECK_FALSE(device.is_complete(event).value());
@@ -139,15 +139,15 @@ TEST_CASE("a wait keeps its record when the event completes elsewhere meanwhile"
   const EventRef done = bench.event();
   const auto value = bench.memory(MemoryKind::kCudaDevice, 1);
   const auto result = bench.pinned(1);
-  REQUIRE_OK(device.fill(slow, value.data(), std::byte{0}, 1));
+  require_ok(device.fill(slow, value.data(), std::byte{0}, 1));
 
   StreamGate gate(slow);
-  REQUIRE_OK(device.fill(slow, value.data(), std::byte{9}, 1));
-  REQUIRE_OK(device.record(event, slow));
-  REQUIRE_OK(device.wait(waiter, event));
-  REQUIRE_OK(device.copy(waiter, result.data(), value.data(), 1));
-  REQUIRE_OK(device.record(done, waiter));
-  REQUIRE_OK(device.record(event, quick));
+  require_ok(device.fill(slow, value.data(), std::byte{9}, 1));
+  require_ok(device.record(event, slow));
+  require_ok(device.wait(waiter, event));
+  require_ok(device.copy(waiter, result.data(), value.data(), 1));
+  require_ok(device.record(done, waiter));
+  require_ok(device.record(event, quick));
   REQUIRE(completes(event));
   CHECK_FALSE(device.is_complete(done).value());
 
@@ -163,8 +163,8 @@ TEST_CASE("an event that was never recorded is complete and holds up nothing") {
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
   CHECK(bench.device().is_complete(event).value());
-  REQUIRE_OK(bench.device().synchronize(event));
-  REQUIRE_OK(bench.device().wait(stream, event));
+  require_ok(bench.device().synchronize(event));
+  require_ok(bench.device().wait(stream, event));
   bench.finish(stream);
 }
 
@@ -176,15 +176,15 @@ TEST_CASE("recording an event again makes it incomplete until that record is rea
   const StreamRef held = bench.stream();
   const StreamRef other = bench.stream();
   const EventRef event = bench.event();
-  REQUIRE_OK(device.record(event, held));
+  require_ok(device.record(event, held));
   REQUIRE(completes(event));
 
   StreamGate gate(held);
-  REQUIRE_OK(device.record(event, other));
+  require_ok(device.record(event, other));
   REQUIRE(completes(event));
-  REQUIRE_OK(device.record(event, held));
+  require_ok(device.record(event, held));
   CHECK_FALSE(device.is_complete(event).value());
-  REQUIRE_OK(device.record(event, held));
+  require_ok(device.record(event, held));
   CHECK_FALSE(device.is_complete(event).value());
 
   gate.open();
@@ -200,12 +200,12 @@ TEST_CASE("synchronize returns when the work queued before it is done") {
   const EventRef event = bench.event();
   int value = 0;  // plain: synchronize is what makes the task's write visible
   for (int round = 1; round <= 50; ++round) {
-    REQUIRE_OK(device.launch_host(stream, [to = &value, round] { *to = round; }));
+    require_ok(device.launch_host(stream, [to = &value, round] { *to = round; }));
     if (round % 2 == 0) {
-      REQUIRE_OK(device.synchronize(stream));
+      require_ok(device.synchronize(stream));
     } else {
-      REQUIRE_OK(device.record(event, stream));
-      REQUIRE_OK(device.synchronize(event));
+      require_ok(device.record(event, stream));
+      require_ok(device.synchronize(event));
     }
     REQUIRE(value == round);
   }
@@ -224,11 +224,11 @@ TEST_CASE("an event of another device of the same backend orders a stream") {
   const auto result = here.pinned(1);
 
   StreamGate gate(producer);
-  REQUIRE_OK(there.device().fill(producer, value.data(), std::byte{3}, 1));
-  REQUIRE_OK(there.device().record(ready, producer));
-  REQUIRE_OK(here.device().wait(consumer, ready));
-  REQUIRE_OK(here.device().copy(consumer, result.data(), value.data(), 1));
-  REQUIRE_OK(here.device().record(done, consumer));
+  require_ok(there.device().fill(producer, value.data(), std::byte{3}, 1));
+  require_ok(there.device().record(ready, producer));
+  require_ok(here.device().wait(consumer, ready));
+  require_ok(here.device().copy(consumer, result.data(), value.data(), 1));
+  require_ok(here.device().record(done, consumer));
   CHECK_FALSE(here.device().is_complete(done).value());
   gate.open();
   REQUIRE(completes(done));
@@ -245,8 +245,8 @@ TEST_CASE("a destroyed stream still does the work that it was given, and nobody 
   Stream stream = take(device.create_stream({}));
 
   StreamGate gate(stream.ref());
-  REQUIRE_OK(device.fill(stream.ref(), target.data(), std::byte{4}, 1));
-  REQUIRE_OK(device.record(done, stream.ref()));
+  require_ok(device.fill(stream.ref(), target.data(), std::byte{4}, 1));
+  require_ok(device.record(done, stream.ref()));
   stream = Stream{};  // returns although the gate is closed
   CHECK_FALSE(device.is_complete(done).value());
   gate.open();
@@ -264,14 +264,14 @@ TEST_CASE("an event may be destroyed while a stream still waits for it") {
   const auto value = bench.memory(MemoryKind::kCudaDevice, 1);
   const auto result = bench.pinned(1);
   Event ready = take(device.create_event());
-  REQUIRE_OK(device.fill(producer, value.data(), std::byte{0}, 1));
+  require_ok(device.fill(producer, value.data(), std::byte{0}, 1));
 
   StreamGate gate(producer);
-  REQUIRE_OK(device.fill(producer, value.data(), std::byte{6}, 1));
-  REQUIRE_OK(device.record(ready.ref(), producer));
-  REQUIRE_OK(device.wait(consumer, ready.ref()));
+  require_ok(device.fill(producer, value.data(), std::byte{6}, 1));
+  require_ok(device.record(ready.ref(), producer));
+  require_ok(device.wait(consumer, ready.ref()));
   ready = Event{};
-  REQUIRE_OK(device.copy(consumer, result.data(), value.data(), 1));
+  require_ok(device.copy(consumer, result.data(), value.data(), 1));
   gate.open();
   bench.finish(consumer);
   CHECK(result[0] == std::byte{6});
@@ -282,20 +282,20 @@ TEST_CASE("launch on a stream takes its place in that stream's order") {
   CAPTURE(subject.name);
   Workbench bench(subject);
   Device& device = bench.device();
-  REQUIRE_OK(device.make_current());
+  require_ok(device.make_current());
   const StreamRef stream = bench.stream();
   const auto value = bench.pinned(1);
   const auto result = bench.pinned(1);
   const MemoryAccess access{value.data(), 1};
 
   StreamGate gate(stream);
-  REQUIRE_OK(launch(
+  require_ok(launch(
       stream, {}, {&access, 1}, [to = value.data()] { *to = std::byte{8}; },
       [&](CUstream_st* handle) -> expected<void, Error> {
         CHECK(handle == stream.get());
         return device.fill(stream, value.data(), std::byte{8}, 1);
       }));
-  REQUIRE_OK(device.copy(stream, result.data(), value.data(), 1));
+  require_ok(device.copy(stream, result.data(), value.data(), 1));
   gate.open();
   bench.finish(stream);
   CHECK(result[0] == std::byte{8});

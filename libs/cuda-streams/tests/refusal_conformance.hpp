@@ -25,17 +25,17 @@ TEST_CASE("streams and events of another device are refused") {
     CAPTURE(foreign->device().id().to_string());
     const StreamRef foreign_stream = foreign->stream();
     const EventRef foreign_event = foreign->event();
-    REQUIRE_REFUSED(device.record(event, foreign_stream), kCode, kToken);
-    REQUIRE_REFUSED(device.record(foreign_event, stream), kCode, kToken);
-    REQUIRE_REFUSED(device.wait(foreign_stream, event), kCode, kToken);
-    REQUIRE_REFUSED(device.is_complete(foreign_event), kCode, kToken);
-    REQUIRE_REFUSED(device.synchronize(foreign_event), kCode, kToken);
-    REQUIRE_REFUSED(device.synchronize(foreign_stream), kCode, kToken);
-    REQUIRE_REFUSED(device.copy(foreign_stream, memory.data(), memory.data(), 1), kCode, kToken);
-    REQUIRE_REFUSED(device.fill(foreign_stream, memory.data(), std::byte{1}, 1), kCode, kToken);
-    REQUIRE_REFUSED(device.launch_host(foreign_stream, [] {}), kCode, kToken);
+    require_refused(device.record(event, foreign_stream), kCode, kToken);
+    require_refused(device.record(foreign_event, stream), kCode, kToken);
+    require_refused(device.wait(foreign_stream, event), kCode, kToken);
+    require_refused(device.is_complete(foreign_event), kCode, kToken);
+    require_refused(device.synchronize(foreign_event), kCode, kToken);
+    require_refused(device.synchronize(foreign_stream), kCode, kToken);
+    require_refused(device.copy(foreign_stream, memory.data(), memory.data(), 1), kCode, kToken);
+    require_refused(device.fill(foreign_stream, memory.data(), std::byte{1}, 1), kCode, kToken);
+    require_refused(device.launch_host(foreign_stream, [] {}), kCode, kToken);
   }
-  REQUIRE_REFUSED(device.wait(stream, alien.event()), kCode, kToken);
+  require_refused(device.wait(stream, alien.event()), kCode, kToken);
   CHECK(memory[0] == std::byte{0});
   bench.finish(stream);
 }
@@ -52,24 +52,24 @@ TEST_CASE("null objects, null pointers and empty tasks are refused") {
   constexpr auto kCode = ErrorCode::kInvalidArgument;
 
   for (const StreamRef null : {StreamRef{}, without_handle}) {
-    REQUIRE_REFUSED(device.record(event, null), kCode, "DEVICE_NULL_OBJECT");
-    REQUIRE_REFUSED(device.wait(null, event), kCode, "DEVICE_NULL_OBJECT");
-    REQUIRE_REFUSED(device.synchronize(null), kCode, "DEVICE_NULL_OBJECT");
-    REQUIRE_REFUSED(device.fill(null, memory.data(), std::byte{1}, 1), kCode, "DEVICE_NULL_OBJECT");
-    REQUIRE_REFUSED(device.launch_host(null, [] {}), kCode, "DEVICE_NULL_OBJECT");
+    require_refused(device.record(event, null), kCode, "DEVICE_NULL_OBJECT");
+    require_refused(device.wait(null, event), kCode, "DEVICE_NULL_OBJECT");
+    require_refused(device.synchronize(null), kCode, "DEVICE_NULL_OBJECT");
+    require_refused(device.fill(null, memory.data(), std::byte{1}, 1), kCode, "DEVICE_NULL_OBJECT");
+    require_refused(device.launch_host(null, [] {}), kCode, "DEVICE_NULL_OBJECT");
   }
-  REQUIRE_REFUSED(device.record(EventRef{}, stream), kCode, "DEVICE_NULL_OBJECT");
-  REQUIRE_REFUSED(device.wait(stream, EventRef{}), kCode, "DEVICE_NULL_OBJECT");
-  REQUIRE_REFUSED(device.is_complete(EventRef{}), kCode, "DEVICE_NULL_OBJECT");
-  REQUIRE_REFUSED(device.synchronize(EventRef{}), kCode, "DEVICE_NULL_OBJECT");
+  require_refused(device.record(EventRef{}, stream), kCode, "DEVICE_NULL_OBJECT");
+  require_refused(device.wait(stream, EventRef{}), kCode, "DEVICE_NULL_OBJECT");
+  require_refused(device.is_complete(EventRef{}), kCode, "DEVICE_NULL_OBJECT");
+  require_refused(device.synchronize(EventRef{}), kCode, "DEVICE_NULL_OBJECT");
 
-  REQUIRE_REFUSED(device.copy(stream, nullptr, memory.data(), 1), kCode, "DEVICE_NULL_POINTER");
-  REQUIRE_REFUSED(device.copy(stream, memory.data(), nullptr, 1), kCode, "DEVICE_NULL_POINTER");
-  REQUIRE_REFUSED(device.fill(stream, nullptr, std::byte{1}, 1), kCode, "DEVICE_NULL_POINTER");
-  REQUIRE_OK(device.copy(stream, nullptr, nullptr, 0));
-  REQUIRE_OK(device.fill(stream, nullptr, std::byte{1}, 0));
+  require_refused(device.copy(stream, nullptr, memory.data(), 1), kCode, "DEVICE_NULL_POINTER");
+  require_refused(device.copy(stream, memory.data(), nullptr, 1), kCode, "DEVICE_NULL_POINTER");
+  require_refused(device.fill(stream, nullptr, std::byte{1}, 1), kCode, "DEVICE_NULL_POINTER");
+  require_ok(device.copy(stream, nullptr, nullptr, 0));
+  require_ok(device.fill(stream, nullptr, std::byte{1}, 0));
 
-  REQUIRE_REFUSED(device.launch_host(stream, HostTask{}), kCode, "DEVICE_EMPTY_TASK");
+  require_refused(device.launch_host(stream, HostTask{}), kCode, "DEVICE_EMPTY_TASK");
   bench.finish(stream);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("only memory that belongs to a device is allocated from it") {
   Workbench bench(subject);
   for (const MemoryKind kind : {MemoryKind::kHost, MemoryKind::kUnknown}) {
     const auto refused = bench.device().allocate(kind, 16);
-    REQUIRE_REFUSED(refused, ErrorCode::kInvalidArgument, "DEVICE_MEMORY_KIND");
+    require_refused(refused, ErrorCode::kInvalidArgument, "DEVICE_MEMORY_KIND");
     CHECK(refused.error().message.find(memory_kind_name(kind)) != std::string::npos);
   }
 }
@@ -90,7 +90,7 @@ TEST_CASE("two devices opened under one id do not share streams and events") {
   Workbench first(subject);
   Workbench second(subject);
   CHECK(first.device().id() == second.device().id());
-  REQUIRE_REFUSED(first.device().synchronize(second.stream()), ErrorCode::kInvalidArgument,
+  require_refused(first.device().synchronize(second.stream()), ErrorCode::kInvalidArgument,
                   "DEVICE_FOREIGN_OBJECT");
 }
 
@@ -122,8 +122,8 @@ TEST_CASE("a moved-from stream, event or memory block is empty, and the moved-to
   block = std::move(moved_block);
   CHECK(block.data() == data);
   CHECK(block.kind() == MemoryKind::kPinnedHost);
-  REQUIRE_OK(device.fill(stream.ref(), block.data(), std::byte{1}, 4));
-  REQUIRE_OK(device.record(event.ref(), stream.ref()));
+  require_ok(device.fill(stream.ref(), block.data(), std::byte{1}, 4));
+  require_ok(device.record(event.ref(), stream.ref()));
   REQUIRE(completes(event.ref()));
   CHECK(data[3] == std::byte{1});
 }

@@ -21,8 +21,8 @@ using catalog_text::item_path;
 constexpr unsigned kCatalogDepth = 6;
 
 const std::string& no_text() noexcept {
-  static const std::string text;
-  return text;
+  static const std::string kText;
+  return kText;
 }
 
 expected<void, Error> check_marker(const std::string& schema, std::uint64_t version) {

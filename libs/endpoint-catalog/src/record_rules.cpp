@@ -175,7 +175,7 @@ Checked check_tensor_facts(const EndpointRecord& record, const TensorBoundaryCon
     return refuse_tensor(record, concat({"dtype is ", dtype_name(tensor.dtype),
                                          "; give a number type with bits and lanes above 0"}));
   }
-  if (tensor.rank > kMaximumTensorRank) {
+  if (tensor.rank && *tensor.rank > kMaximumTensorRank) {
     return refuse_tensor(record, concat({"rank is ", std::to_string(*tensor.rank),
                                          "; give at most ", std::to_string(kMaximumTensorRank)}));
   }

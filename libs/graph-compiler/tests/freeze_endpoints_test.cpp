@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <string>
+#include <utility>
 
 #include "test_graph.hpp"
 #include "weftline/catalog/endpoint_catalog_builder.hpp"
@@ -78,7 +80,8 @@ TEST_CASE("more endpoints than one catalog may hold are refused") {
   TestGraph graph = with_topic("weftline://first");
   const std::string filler(900, 'x');
   for (int i = 0; i < 16'000; ++i) {
-    graph.topic("weftline://" + filler, {"a.out"}, {.endpoint_name = "t" + std::to_string(i)});
+    std::string name = std::to_string(i);
+    graph.topic("weftline://" + filler, {"a.out"}, {.endpoint_name = std::move(name)});
   }
   const ExecutionPlan plan = graph.compile();
   REQUIRE(plan.diagnostics().size() == 1);

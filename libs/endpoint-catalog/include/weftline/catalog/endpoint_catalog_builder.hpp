@@ -35,14 +35,16 @@ class ChannelEndpointCatalogBuilder {
   template <PublishedPayload T>
   [[nodiscard]] expected<void, Error> import_topic(std::string name, std::string uri,
                                                    EndpointOptions options = {}) {
+    PayloadIdentity payload = payload_identity<T>();
     return add(make_record(std::move(name), std::move(uri), TopicDirection::kImport,
-                           payload_identity<T>(), std::move(options)));
+                           std::move(payload), std::move(options)));
   }
   template <PublishedPayload T>
   [[nodiscard]] expected<void, Error> export_topic(std::string name, std::string uri,
                                                    EndpointOptions options = {}) {
+    PayloadIdentity payload = payload_identity<T>();
     return add(make_record(std::move(name), std::move(uri), TopicDirection::kExport,
-                           payload_identity<T>(), std::move(options)));
+                           std::move(payload), std::move(options)));
   }
   /// Adds a finished record (what the compiler does). kDuplicateName, kInvalidArgument or
   /// kResourceExhausted (frame too large) with the offending values. "holomq://…" URIs are accepted

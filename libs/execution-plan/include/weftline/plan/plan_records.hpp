@@ -166,6 +166,8 @@ enum class TensorSlotClaimReason : std::uint8_t {
   kRetirementService,
 };
 
+/// How many slots of a pool one holder can have at most. Consumers behind one output hold the same
+/// samples, so the sum over all contributors is an upper bound of the slot count.
 struct PoolCapacityContributorRecord {
   std::string contributor{};  ///< "producer", or the consumer's "path.port"
   std::uint32_t maximum_distinct_slots{0};
