@@ -90,7 +90,7 @@ void draw_outline(const Box& box, FrameGeometry half, std::uint8_t* preview) {
   for (std::uint32_t y = top; y < bottom; ++y) {
     std::uint8_t* row = preview + 3 * std::size_t{y} * half.width;
     const auto draw = [&](std::uint32_t from, std::uint32_t to) {
-      for (std::uint32_t x = from; x < to; ++x) put(row + 3 * x, kOutlineColour);
+      for (std::uint32_t x = from; x < to; ++x) put(row + 3 * std::size_t{x}, kOutlineColour);
     };
     if (y - top < kOutlineWidth || bottom - y <= kOutlineWidth || box.w / 2u <= 2 * kOutlineWidth) {
       draw(left, right);

@@ -46,7 +46,7 @@ void PlainLoop::process(std::span<const std::uint8_t> rgb, MotionEvent& event) {
 void PlainLoop::shrink_to_gray(std::span<const std::uint8_t> rgb) {
   std::uint8_t* gray = gray_.data();
   for (std::size_t y = 0; y < height_; ++y) {
-    const std::uint8_t* upper = rgb.data() + 3 * 2 * y * frame_width_;
+    const std::uint8_t* upper = rgb.data() + 3 * frame_width_ * 2 * y;
     const std::uint8_t* lower = upper + 3 * frame_width_;
     for (std::size_t x = 0; x < width_; ++x, upper += 6, lower += 6) {
       const int sum = luma(upper) + luma(upper + 3) + luma(lower) + luma(lower + 3);

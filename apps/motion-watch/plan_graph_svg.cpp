@@ -45,6 +45,7 @@ class Drawing {
 
   std::string svg() const {
     std::vector<Connection> connections;
+    connections.reserve(lines_.size());
     for (const Line& line : lines_) connections.push_back(line.between);
     const PlanLayout layout = lay_out_plan(shapes_.size(), connections, kSizes);
     const std::string width = format_fixed(std::max(layout.width, 480.0) + 2 * kBorder, 0);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace motion_watch {
@@ -18,7 +19,7 @@ void ProgressLine::print(const RunStats& stats, const weftline::RunCounters& cou
   unsigned in_use = 0;
   unsigned slots = 0;
   for (const auto& pool : counters.pools) {
-    in_use += pool.usage.in_use;
+    in_use += pool.usage.in_use - std::min(pool.usage.in_use, pool.usage.retiring);
     slots += pool.usage.slot_count;
   }
   std::printf(

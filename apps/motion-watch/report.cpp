@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.hpp"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -20,9 +21,10 @@ struct Column {
   bool is_number = false;
 };
 
+using Row = std::vector<std::string>;
+
 // Escapes every text it is given.
-void add_table(std::string& out, std::span<const Column> columns,
-               const std::vector<std::vector<std::string>>& rows) {
+void add_table(std::string& out, std::span<const Column> columns, const std::vector<Row>& rows) {
   if (rows.empty()) {
     out += "<p class=\"quiet\">None.</p>\n";
     return;
@@ -35,7 +37,7 @@ void add_table(std::string& out, std::span<const Column> columns,
     out += open_tag("th", column.is_number) + escape_html(column.name) + "</th>";
   }
   out += "</tr></thead><tbody>\n";
-  for (const std::vector<std::string>& row : rows) {
+  for (const Row& row : rows) {
     out += "<tr>";
     for (std::size_t i = 0; i < columns.size(); ++i) {
       out += open_tag("td", columns[i].is_number) + escape_html(row[i]) + "</td>";
@@ -101,18 +103,28 @@ void add_plan(std::string& out, const ReportData& data) {
   out += "</section>\n";
 }
 
+// A section with one row for each item.
+template <typename Item, typename MakeRow>
+void add_section(std::string& out, const char* title, std::span<const Column> columns,
+                 const std::vector<Item>& items, MakeRow make_row) {
+  std::vector<Row> rows(items.size());
+  std::transform(items.begin(), items.end(), rows.begin(), make_row);
+  out += concat("<section><h2>", title, "</h2>\n");
+  add_table(out, columns, rows);
+  out += "</section>\n";
+}
+
 void add_edges(std::string& out, const std::vector<ReportEdge>& edges) {
   constexpr Column kColumns[] = {{"from"},   {"to"},          {"payload"},
                                  {"policy"}, {"depth", true}, {"high water", true}};
-  std::vector<std::vector<std::string>> rows;
-  for (const ReportEdge& edge : edges) {
-    rows.push_back({edge.from_node + "." + edge.from_port, edge.to_node + "." + edge.to_port,
-                    edge.payload, edge.policy, format_count(edge.depth),
-                    format_count(edge.high_water)});
-  }
-  out += "<section><h2>Edges</h2>\n";
-  add_table(out, kColumns, rows);
-  out += "</section>\n";
+  add_section(out, "Edges", kColumns, edges, [](const ReportEdge& edge) {
+    return Row{concat(edge.from_node, ".", edge.from_port),
+               concat(edge.to_node, ".", edge.to_port),
+               edge.payload,
+               edge.policy,
+               format_count(edge.depth),
+               format_count(edge.high_water)};
+  });
 }
 
 void add_pools(std::string& out, const std::vector<ReportPool>& pools) {
@@ -122,50 +134,44 @@ void add_pools(std::string& out, const std::vector<ReportPool>& pools) {
   const auto bytes_or_unknown = [](const std::optional<std::uint64_t>& bytes) {
     return bytes ? format_bytes(*bytes) : std::string(kUnknown);
   };
-  std::vector<std::vector<std::string>> rows;
-  for (const ReportPool& pool : pools) {
-    rows.push_back({pool.name, pool.kind, pool.device, bytes_or_unknown(pool.slot_bytes),
-                    format_count(pool.slots), format_count(pool.slots_high_water),
-                    bytes_or_unknown(pool.declared_bytes)});
-  }
-  out += "<section><h2>Pools</h2>\n";
-  add_table(out, kColumns, rows);
-  out += "</section>\n";
+  add_section(out, "Pools", kColumns, pools, [&](const ReportPool& pool) {
+    return Row{pool.name,
+               pool.kind,
+               pool.device,
+               bytes_or_unknown(pool.slot_bytes),
+               format_count(pool.slots),
+               format_count(pool.slots_high_water),
+               bytes_or_unknown(pool.declared_bytes)};
+  });
 }
 
 void add_endpoints(std::string& out, const std::vector<ReportEndpoint>& endpoints) {
   constexpr Column kColumns[] = {{"endpoint"}, {"direction"},     {"operator"},       {"payload"},
                                  {"attach"},   {"samples", true}, {"delivered", true}};
-  std::vector<std::vector<std::string>> rows;
-  for (const ReportEndpoint& endpoint : endpoints) {
-    rows.push_back({endpoint.name, endpoint.is_export ? "export" : "import", endpoint.node,
-                    endpoint.payload, endpoint.attach, format_count(endpoint.samples),
-                    format_count(endpoint.delivered)});
-  }
-  out += "<section><h2>Endpoints</h2>\n";
-  add_table(out, kColumns, rows);
-  out += "</section>\n";
+  add_section(out, "Endpoints", kColumns, endpoints, [](const ReportEndpoint& endpoint) {
+    return Row{endpoint.name,
+               endpoint.is_export ? "export" : "import",
+               endpoint.node,
+               endpoint.payload,
+               endpoint.attach,
+               format_count(endpoint.samples),
+               format_count(endpoint.delivered)};
+  });
 }
 
 void add_diagnostics(std::string& out, const std::vector<ReportDiagnostic>& diagnostics) {
   constexpr Column kColumns[] = {{"severity"}, {"token"}, {"place"}, {"message"}};
-  std::vector<std::vector<std::string>> rows;
-  for (const ReportDiagnostic& d : diagnostics) {
-    rows.push_back({d.severity, d.token, d.place, d.message});
-  }
-  out += "<section><h2>Diagnostics</h2>\n";
-  add_table(out, kColumns, rows);
-  out += "</section>\n";
+  add_section(out, "Diagnostics", kColumns, diagnostics, [](const ReportDiagnostic& d) {
+    return Row{d.severity, d.token, d.place, d.message};
+  });
 }
 
 void add_facts(std::string& out, const std::vector<ReportFact>& facts) {
   if (facts.empty()) return;
   constexpr Column kColumns[] = {{"fact"}, {"value"}};
-  std::vector<std::vector<std::string>> rows;
-  for (const ReportFact& fact : facts) rows.push_back({fact.name, fact.value});
-  out += "<section><h2>Facts</h2>\n";
-  add_table(out, kColumns, rows);
-  out += "</section>\n";
+  add_section(out, "Facts", kColumns, facts, [](const ReportFact& fact) {
+    return Row{fact.name, fact.value};
+  });
 }
 
 }  // namespace

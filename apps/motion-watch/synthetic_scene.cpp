@@ -23,9 +23,9 @@ constexpr Mover kMovers[] = {
 };
 
 // To and fro between 0 and `range`.
-std::uint32_t bounce(std::uint64_t travelled, std::uint32_t range) {
-  const auto phase = static_cast<std::uint32_t>(travelled % (2 * range));
-  return phase <= range ? phase : 2 * range - phase;
+std::uint32_t bounce(std::uint64_t travelled, std::uint64_t range) {
+  const std::uint64_t phase = travelled % (2 * range);
+  return static_cast<std::uint32_t>(phase <= range ? phase : 2 * range - phase);
 }
 
 // A gradient with grain. Only its look matters, so any mixing function does.

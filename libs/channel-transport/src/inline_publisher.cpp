@@ -62,16 +62,17 @@ expected<std::unique_ptr<InlinePublisher::Impl>, Error> InlinePublisher::Impl::c
 
   std::unique_ptr<Impl> impl(new Impl(service, endpoint, std::move(event)));
   const std::lock_guard lock(service.mutex());
-  impl->acceptor.emplace(service, impl->table,
-                         channel::LinkAcceptor::Settings{endpoint, geometry, content.incarnation},
-                         [raw = impl.get()](bool attached) { raw->links_changed(attached); });
+  impl->acceptor = std::make_unique<channel::LinkAcceptor>(
+      service, impl->table,
+      channel::LinkAcceptor::Settings{endpoint, geometry, content.incarnation},
+      [raw = impl.get()](bool attached) { raw->links_changed(attached); });
   // Whoever sees the record can connect: so it comes after the socket.
   WEFTLINE_TRY(impl->acceptor->listen());
   WEFTLINE_ASSIGN(channel::DiscoveryRecord own,
                   channel::DiscoveryRecord::create(
                       service.directory(), channel::record_file_name(deployment_id, endpoint.name),
                       content, endpoint.name));
-  impl->record.emplace(std::move(own));
+  impl->record = std::make_unique<channel::DiscoveryRecord>(std::move(own));
   service.add(*impl);
   return impl;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "discovery_record.hpp"
@@ -31,8 +30,8 @@ struct InlinePublisher::Impl final : channel::ServiceThread::Client {
   WritableCallback callback{};  // written with the service thread's mutex held
   bool closed{false};           // of the caller
   channel::PublisherLinkTable table;
-  std::optional<channel::LinkAcceptor> acceptor;
-  std::optional<channel::DiscoveryRecord> record;
+  std::unique_ptr<channel::LinkAcceptor> acceptor;
+  std::unique_ptr<channel::DiscoveryRecord> record;
 
  private:
   Impl(channel::ServiceThread& thread, const EndpointRecord& what, channel::WakeEvent event)

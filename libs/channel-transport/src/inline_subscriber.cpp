@@ -30,7 +30,8 @@ expected<std::unique_ptr<InlineSubscriber::Impl>, Error> InlineSubscriber::Impl:
 
   std::unique_ptr<Impl> impl(new Impl(service, endpoint, std::move(event)));
   const std::lock_guard lock(service.mutex());
-  impl->search.emplace(service, std::move(settings), [raw = impl.get()] { raw->changed(); });
+  impl->search = std::make_unique<PublisherSearch>(service, std::move(settings),
+                                                   [raw = impl.get()] { raw->changed(); });
   service.add(*impl);
   impl->search->look();
   if (impl->search->status() == PublisherSearch::Status::kFailed) {
@@ -174,6 +175,8 @@ expected<void, Error> InlineSubscriber::receive(std::span<std::byte> body,
   return impl_->receive(body, metadata);
 }
 
+// The token is taken by value as callers hand it over.
+// NOLINTBEGIN(performance-unnecessary-value-param)
 expected<void, Error> InlineSubscriber::wait_and_receive(
     std::span<std::byte> body, SampleMetadata& metadata,
     std::chrono::steady_clock::time_point deadline, std::stop_token stop) noexcept {
@@ -186,6 +189,8 @@ expected<void, Error> InlineSubscriber::wait(std::chrono::steady_clock::time_poi
   if (!impl_) return refuse(ErrorCode::kClosed, "CHANNEL_CLOSED");
   return impl_->wait_for([&] { return impl_->look(); }, deadline, stop);
 }
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 bool InlineSubscriber::has_publisher() const noexcept {
   return impl_ && impl_->search->status() == PublisherSearch::Status::kAttached;

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "publisher_search.hpp"
@@ -44,7 +43,7 @@ struct InlineSubscriber::Impl final : channel::ServiceThread::Client {
   std::atomic<bool> waiting{false};
   std::atomic<bool> broken{
       false};  // set by the caller, once; the service thread then cuts the link
-  std::optional<channel::PublisherSearch> search;
+  std::unique_ptr<channel::PublisherSearch> search;
   ReadableCallback callback{};  // written with the service thread's mutex held
   channel::ServiceThread::Watch data_watch;
 

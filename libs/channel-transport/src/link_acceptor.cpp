@@ -130,18 +130,18 @@ void LinkAcceptor::handle(Connection& connection, Packet packet) {
 }
 
 void LinkAcceptor::handle_hello(Connection& connection, Packet packet) {
-  if (!peek_header(packet)) {
+  const auto header = peek_header(packet);
+  if (!header) {
     close_connection(connection, counts_.refused);
     return;
   }
-  auto outcome = check_hello(packet);
+  auto outcome = check_hello(packet, header->version);
   if (outcome) outcome = offer_link(connection);
   if (!outcome) refuse(connection, outcome.error());
 }
 
-expected<void, Error> LinkAcceptor::check_hello(const Packet& packet) const {
+expected<void, Error> LinkAcceptor::check_hello(const Packet& packet, std::uint32_t version) const {
   const std::string place = "endpoint '" + settings_.endpoint.name + "': ";
-  const std::uint32_t version = peek_header(packet)->version;
   if (version != kWireVersion) {
     return fail(ErrorCode::kIncompatible, "CHANNEL_WIRE_VERSION",
                 place + "the publisher speaks wire version " + std::to_string(kWireVersion) +

@@ -66,7 +66,8 @@ class LinkAcceptor {
   void read_socket(Connection& connection);
   void handle(Connection& connection, Packet packet);
   void handle_hello(Connection& connection, Packet packet);
-  [[nodiscard]] expected<void, Error> check_hello(const Packet& packet) const;
+  [[nodiscard]] expected<void, Error> check_hello(const Packet& packet,
+                                                  std::uint32_t version) const;
   [[nodiscard]] expected<void, Error> offer_link(Connection& connection);
   void activate(Connection& connection);
   void refuse(Connection& connection, const Error& error);

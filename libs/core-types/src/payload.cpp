@@ -25,11 +25,12 @@ std::string explain_fields(const std::vector<PodField>& here, const std::vector<
   const std::size_t shared = std::min(here.size(), there.size());
   for (std::size_t i = 0; i < shared; ++i) {
     if (here[i] == there[i]) continue;
-    const std::string place = "field " + std::to_string(i);
+    std::string place = "field " + std::to_string(i);
     const std::string left = describe(here[i]);
     const std::string right = describe(there[i]);
     if (left != right) return here_and_there(place, left, right);
-    return here_and_there(place + " " + left, "byte " + std::to_string(here[i].offset),
+    place.append(" ").append(left);
+    return here_and_there(place, "byte " + std::to_string(here[i].offset),
                           "byte " + std::to_string(there[i].offset));
   }
   if (here.size() == there.size()) return {};

@@ -21,6 +21,10 @@ struct Gap {
   std::uint32_t value;
 };
 
+struct Grid {
+  std::uint16_t cells[3][4];
+};
+
 struct NoTraits {
   int value;
 };
@@ -48,6 +52,7 @@ constexpr std::array<PodFieldSpec, 2> kOverlap{PodFieldSpec{"a", PodScalarKind::
                                                PodFieldSpec{"b", PodScalarKind::kUInt32, 2, 1}};
 constexpr std::array<PodFieldSpec, 1> kNoElements{PodFieldSpec{"a", PodScalarKind::kUInt32, 0, 0}};
 
+static_assert(WEFTLINE_POD_FIELD(Grid, cells).count == 12);
 static_assert(PortableScalar<std::uint8_t> && PortableScalar<double> && PortableScalar<std::byte>);
 static_assert(!PortableScalar<char> && !PortableScalar<long double> && !PortableScalar<void*>);
 static_assert(ChannelPod<Pose> && PublishedPayload<Pose> && PublishedPayload<Tensor>);

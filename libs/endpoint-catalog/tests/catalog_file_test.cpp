@@ -237,7 +237,7 @@ TEST_CASE("readers see one whole catalog or the other while savers take turns") 
 
   std::latch start(3);
   std::atomic<int> failures{0};
-  const auto saver = [&](ChannelEndpointCatalog catalog) {
+  const auto saver = [&](const ChannelEndpointCatalog& catalog) {
     start.arrive_and_wait();
     for (int i = 0; i < 40; ++i) {
       if (!catalog.save_json(path)) ++failures;

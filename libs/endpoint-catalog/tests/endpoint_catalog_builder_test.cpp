@@ -30,7 +30,8 @@ void check_all_refused(const std::vector<BadRecord>& bad_records, std::string_vi
     CHECK(added.error().code == code);
     CHECK(added.error().token == token);
     CHECK(added.error().message == bad.message);
-    CHECK(std::move(builder).build()->empty());
+    const auto built = std::move(builder).build();
+    CHECK(built->empty());
   }
 }
 
@@ -103,7 +104,8 @@ TEST_CASE("a name taken already is refused and the builder keeps the first") {
 TEST_CASE("holomq URIs are kept as weftline URIs") {
   ChannelEndpointCatalogBuilder builder("line-7");
   REQUIRE(builder.export_topic<float>("speed", "holomq://robot/speed"));
-  CHECK(std::move(builder).build()->find("speed")->uri == "weftline://robot/speed");
+  const auto catalog = std::move(builder).build();
+  CHECK(catalog->find("speed")->uri == "weftline://robot/speed");
 }
 
 TEST_CASE("names have to be usable as file names") {

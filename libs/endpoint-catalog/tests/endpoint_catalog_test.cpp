@@ -426,11 +426,13 @@ TEST_CASE("copies of one catalog are read from many threads at once") {
   std::vector<int> good(kThreads, 0);
   std::latch start(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&start, copy = catalog, &result = good[static_cast<std::size_t>(i)]] {
       start.arrive_and_wait();
       for (int round = 0; round < 1'000; ++round) {
-        const ChannelEndpointCatalog another = copy;
+        ChannelEndpointCatalog another;
+        another = copy;
         const bool same = another.json() == kGolden && another.endpoints().size() == 3 &&
                           another.find("poses")->payload.fields.size() == 3;
         result += same ? 1 : 0;

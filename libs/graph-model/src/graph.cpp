@@ -180,6 +180,10 @@ void Graph::assign_partition(const std::shared_ptr<AuthoredVertex>& vertex, std:
 
 ClockHandle Graph::add_clock(std::string name, ClockFactory factory) {
   require_name("a clock's", name);
+  const auto same_name = [&](const ClockSnapshot& other) { return other.name == name; };
+  if (std::ranges::any_of(state_->clocks, same_name)) {
+    refuse("GRAPH_NAME_DUPLICATE", "two clocks are called \"" + name + "\"; give each its own name");
+  }
   const bool independent = factory()->independent_progress();
   state_->clocks.push_back({std::move(name), std::move(factory), independent});
   return ClockHandle(static_cast<std::uint32_t>(state_->clocks.size() - 1));

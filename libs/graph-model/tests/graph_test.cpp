@@ -138,6 +138,8 @@ TEST_CASE("an authoring mistake throws at the call, names itself, and changes no
   CHECK(thrown_token([&] { graph.add_flow(source->frames, sink->frames, {.queue_depth = 0}); }) ==
         "GRAPH_QUEUE_DEPTH_ZERO");
   CHECK(thrown_token([&] { graph.set_default_clock(ClockHandle(3)); }) == "GRAPH_HANDLE_FOREIGN");
+  graph.add_clock<RealtimeClock>("clk");
+  CHECK(thrown_token([&] { graph.add_clock<RealtimeClock>("clk"); }) == "GRAPH_NAME_DUPLICATE");
   CHECK(thrown_token([&] { graph.partition("p").add(stranger); }) == "GRAPH_HANDLE_FOREIGN");
   graph.partition("a").add(source);
   CHECK(thrown_token([&] { graph.partition("b").add(source); }) == "GRAPH_PARTITION_CONFLICT");

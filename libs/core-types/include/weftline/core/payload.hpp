@@ -98,6 +98,15 @@ constexpr std::uint32_t scalar_bytes(PodScalarKind kind) noexcept {
   return kBytes[static_cast<std::size_t>(kind)];
 }
 
+template <class T>
+constexpr std::uint32_t element_count() noexcept {
+  if constexpr (std::is_array_v<T>) {
+    return static_cast<std::uint32_t>(std::extent_v<T>) * element_count<std::remove_extent_t<T>>();
+  } else {
+    return 1;
+  }
+}
+
 template <std::size_t N>
 constexpr bool covers_every_byte(const std::array<PodFieldSpec, N>& fields,
                                  std::size_t size) noexcept {
@@ -192,12 +201,11 @@ template <PublishedPayload T>
 
 /// A field of `ChannelPodLayout<Type>`: name, kind, offset and count are taken from the member,
 /// which is a scalar or an array of scalars.
-#define WEFTLINE_POD_FIELD(Type, member)                                                      \
-  ::weftline::PodFieldSpec {                                                                  \
-    #member,                                                                                  \
-        ::weftline::payload_traits::ScalarKindOf<                                             \
-            std::remove_all_extents_t<decltype(Type::member)>>::kKind,                        \
-        static_cast<std::uint32_t>(offsetof(Type, member)),                                   \
-        static_cast<std::uint32_t>(sizeof(Type::member) /                                     \
-                                   sizeof(std::remove_all_extents_t<decltype(Type::member)>)) \
+#define WEFTLINE_POD_FIELD(Type, member)                                    \
+  ::weftline::PodFieldSpec {                                                \
+    #member,                                                                \
+        ::weftline::payload_traits::ScalarKindOf<                           \
+            std::remove_all_extents_t<decltype(Type::member)>>::kKind,      \
+        static_cast<std::uint32_t>(offsetof(Type, member)),                 \
+        ::weftline::payload_traits::element_count<decltype(Type::member)>() \
   }

@@ -19,7 +19,8 @@ class CompileError : public std::runtime_error {
 };
 
 /// What the compiler returns: records, and the factories of the operators by vertex id. Immutable, cheap to copy, independent
-/// of the graph. A rejected plan keeps its records and diagnostics and can't be run.
+/// of the graph. A rejected plan keeps its records and diagnostics and can't be run. References and spans that it gives out live as long as
+/// any copy of it: keep one while you read them.
 class ExecutionPlan {
  public:
   ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators, std::vector<ClockFactory> clocks);
