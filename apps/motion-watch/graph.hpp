@@ -37,9 +37,10 @@ inline constexpr std::string_view kEventsEndpoint = "events";
 
 /// Composes and compiles motion-watch:
 ///
-///     source ─┬─> gray ──> motion ─┬─> boxes ─┬─> event ──> topic "events"
-///             └────────────────────┼──────────┴┐
-///                                  └───────────┴> overlay ──> preview
+///     source ──> gray ──> motion ──> boxes ──> event ──> topic "events"
+///        │                  │          │
+///        └──────> overlay <─┴──────────┘    frame, mask and boxes of one capture time
+///                    └──> preview           and the mask again
 ///
 /// in four partitions: source, detect (gray, motion, boxes), preview, events.
 weftline::ExecutionPlan compile_job(const JobOptions& options, const JobState& state,

@@ -35,9 +35,9 @@ tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const
       "Finds what moves in a video: boxes of moving regions, a preview, and one event per frame "
       "for\n"
       "other processes (see motion-recorder)."};
-  app.add_option(
-      "--input", input,
-      "video file, or \"synthetic\" for a made-up scene (default: the sample video vtest.avi where it\n"
+  app.add_option("--input", input,
+                 "video file, or \"synthetic\" for a made-up scene (default: the sample video "
+                 "vtest.avi where it\n"
                  "is found, else synthetic)");
   app.add_option("--device", arguments.device, "host, emulated:N or cuda:N")->capture_default_str();
   app.add_option("--speed", speed, "realtime: the rate of the video; max: as fast as it goes")

@@ -98,10 +98,12 @@ expected<void, Error> SourceOperator::decode_next(weftline::ExecutionContext& co
   }
   const std::int64_t capture_ns = context.clock().now().timestamp_ns;
   bool more = false;
-  WEFTLINE_TRY(loan->write_host_and_commit([&](void* data, std::uint64_t bytes) -> expected<void, Error> {
-    WEFTLINE_ASSIGN(more, read_frame({static_cast<std::uint8_t*>(data), static_cast<std::size_t>(bytes)}));
-    return {};
-  }));
+  WEFTLINE_TRY(
+      loan->write_host_and_commit([&](void* data, std::uint64_t bytes) -> expected<void, Error> {
+        WEFTLINE_ASSIGN(
+            more, read_frame({static_cast<std::uint8_t*>(data), static_cast<std::size_t>(bytes)}));
+        return {};
+      }));
   if (more) pending_.emplace(Pending{std::move(*loan), capture_ns});
   return {};
 }

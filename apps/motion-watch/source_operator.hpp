@@ -59,7 +59,8 @@ class SourceOperator final : public weftline::Operator<> {
   };
   /// Reads the next frame. False at the end: then the output is closed.
   weftline::expected<bool, weftline::Error> read_frame(std::span<std::uint8_t> rgb);
-  /// Decodes the next frame into `pending_`; leaves it empty when there is no slot or no further frame.
+  /// Decodes the next frame into `pending_`; leaves it empty when there is no slot or no further
+  /// frame.
   weftline::expected<void, weftline::Error> decode_next(weftline::ExecutionContext& context);
   /// Real time: reads past the frames whose ticks went by, the one that waits for room included.
   weftline::expected<void, weftline::Error> drop_missed_frames(weftline::ExecutionContext& context);

@@ -17,7 +17,9 @@ class TimedSource final : public Operator<> {
   explicit TimedSource(std::vector<std::int64_t> times) : times_(std::move(times)) {}
   Output<std::uint64_t> out;
   void setup(OperatorSpec& spec) override { spec.output(out, "out"); }
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
   expected<void, Error> compute(ExecutionContext& context) override {
     if (next_ == times_.size()) return out.close();
     auto emitted = out.emit(static_cast<std::uint64_t>(times_[next_]),
@@ -60,7 +62,8 @@ class Join final : public Operator<> {
 };
 
 /// The rule of OnAligned on whole traces.
-std::vector<Pair> reference(std::vector<std::int64_t> a, std::vector<std::int64_t> b, std::int64_t window) {
+std::vector<Pair> reference(std::vector<std::int64_t> a, std::vector<std::int64_t> b,
+                            std::int64_t window) {
   std::vector<Pair> pairs;
   while (!a.empty() && !b.empty()) {
     const std::int64_t spread = std::max(a[0], b[0]) - std::min(a[0], b[0]);

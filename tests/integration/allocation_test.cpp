@@ -15,7 +15,8 @@ std::atomic<bool> counting_armed{false};
 std::atomic<std::uint64_t> allocations{0};
 
 void* counted_allocation(std::size_t bytes, std::size_t alignment) {
-  if (counting_armed.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+  if (counting_armed.load(std::memory_order_relaxed))
+    allocations.fetch_add(1, std::memory_order_relaxed);
   void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -23,8 +24,12 @@ void* counted_allocation(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted_allocation(bytes, alignof(std::max_align_t)); }
-void* operator new[](std::size_t bytes) { return counted_allocation(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes) {
+  return counted_allocation(bytes, alignof(std::max_align_t));
+}
+void* operator new[](std::size_t bytes) {
+  return counted_allocation(bytes, alignof(std::max_align_t));
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted_allocation(bytes, static_cast<std::size_t>(alignment));
 }
@@ -67,18 +72,24 @@ class Producer final : public Operator<> {
  public:
   explicit Producer(MemoryKind kind) : kind_(kind) {}
   Output<Tensor> out;
-  void setup(OperatorSpec& spec) override { spec.output(out, "out").produces_tensor(pooled(kind_)); }
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+  void setup(OperatorSpec& spec) override {
+    spec.output(out, "out").produces_tensor(pooled(kind_));
+  }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
   expected<void, Error> compute(ExecutionContext& context) override {
     auto loan = out.allocate_tensor({.shape = kShape, .dtype = kByte});
     if (!loan) return {};  // none free: an exhausted pool is part of the path under test
-    WEFTLINE_TRY(loan->write_and_commit(context.cuda_stream(), [&](void* data, std::uint64_t bytes) {
+    WEFTLINE_TRY(loan->write_and_commit(context.cuda_stream(), [&](void* data,
+                                                                   std::uint64_t bytes) {
       return weftline::launch(
           context.cuda_stream(), {}, {}, [=] { static_cast<std::uint8_t*>(data)[bytes - 1] = 1; },
           [](CUstream_st*) { return expected<void, Error>{}; });
     }));
     const auto emitted = out.emit(std::move(*loan), {.frame_id = next_++});
-    return emitted || weftline::is_retryable(emitted.error().code) ? expected<void, Error>{} : emitted;
+    return emitted || weftline::is_retryable(emitted.error().code) ? expected<void, Error>{}
+                                                                   : emitted;
   }
 
  private:
@@ -132,15 +143,17 @@ TEST_CASE("a running graph allocates nothing on the heap, host or device, queues
   const auto sink = graph.op<Discard>("sink");
   const auto second_sink = graph.op<Discard>("second-sink");
   graph.add_flow(producer->out, counter->in, {.queue_depth = 2});
-  graph.add_flow(producer->out, lossy->in, {.queue_depth = 1, .queue_policy = weftline::QueuePolicy::kDropOldest});
+  graph.add_flow(producer->out, lossy->in,
+                 {.queue_depth = 1, .queue_policy = weftline::QueuePolicy::kDropOldest});
   graph.add_flow(counter->out, sink->in, {.queue_depth = 1});
   graph.add_flow(lossy->out, second_sink->in, {.queue_depth = 3});
   graph.partition("sinks").add(sink).add(second_sink);
   weftline::CompileOptions options;
   if (emulated) {
     options.devices = weftline::capture_device_catalog();
-    options.deployment.bind_tensor_output_device(
-        {.operator_path = "producer", .output_port = "out", .device = {weftline::DeviceKind::kEmulated, 0}});
+    options.deployment.bind_tensor_output_device({.operator_path = "producer",
+                                                  .output_port = "out",
+                                                  .device = {weftline::DeviceKind::kEmulated, 0}});
   }
   const auto plan = weftline::compile(graph, options);
   plan.require_no_errors();

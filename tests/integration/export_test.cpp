@@ -16,7 +16,8 @@ namespace {
 class RuntimeFolder {
  public:
   RuntimeFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weftline-test-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "weftline-test-XXXXXX").string();
     path_ = mkdtemp(pattern.data());
   }
   ~RuntimeFolder() { std::filesystem::remove_all(path_); }
@@ -26,7 +27,8 @@ class RuntimeFolder {
   std::filesystem::path path_{};
 };
 
-weftline::ExecutionPlan exporting(std::uint64_t count, PeerRequirement peer, std::chrono::milliseconds wait) {
+weftline::ExecutionPlan exporting(std::uint64_t count, PeerRequirement peer,
+                                  std::chrono::milliseconds wait) {
   weftline::Graph graph{"exporting"};
   use_realtime_clock(graph);
   const auto source = graph.op<CountingSource>("source", count);
@@ -34,7 +36,8 @@ weftline::ExecutionPlan exporting(std::uint64_t count, PeerRequirement peer, std
   options.endpoint_name = "numbers";
   options.attach = {.peer = peer, .wait = wait};
   options.queue_depth = 4;
-  graph.add_flow(source->out, graph.export_topic<std::uint64_t>("weftline://numbers", options).input());
+  graph.add_flow(source->out,
+                 graph.export_topic<std::uint64_t>("weftline://numbers", options).input());
   auto plan = weftline::compile(graph);
   INFO(weftline::format_diagnostics(plan.diagnostics()));
   REQUIRE(plan.ok());
@@ -61,7 +64,9 @@ TEST_CASE("a required export that nobody subscribes to in time fails the run wit
   CHECK(session.diagnostics()[0].error.token == "EXPORT_PEER_MISSING");
 }
 
-TEST_CASE("a subscriber gets every exported sample in order, with back-pressure, then the end of the stream") {
+TEST_CASE(
+    "a subscriber gets every exported sample in order, with back-pressure, then the end of the "
+    "stream") {
   const RuntimeFolder folder;
   constexpr std::uint64_t kSamples = 2'000;
   const auto plan = exporting(kSamples, PeerRequirement::kRequired, kWatchdog);

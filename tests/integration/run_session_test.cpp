@@ -26,7 +26,8 @@ weftline::ExecutionPlan compiled(Graph& graph) {
   return plan;
 }
 
-const weftline::OperatorCounters& counters_of(const weftline::ExecutionPlan& plan, const weftline::RunCounters& counters,
+const weftline::OperatorCounters& counters_of(const weftline::ExecutionPlan& plan,
+                                              const weftline::RunCounters& counters,
                                               std::string_view path) {
   for (const auto& operation : plan.operators()) {
     if (operation.path == path) return counters.operators[operation.id.value];
@@ -102,7 +103,8 @@ TEST_CASE("a full arm holds back the whole publication, and nothing is lost when
   REQUIRE(gate->wait_for_visitor());
   // The shut arm takes 3 (the one being looked at is still queued until it is received).
   REQUIRE(free_arm->wait_for_count(3));
-  while (counters_of(plan, session.counters(), "source").refused_emits == 0) std::this_thread::yield();
+  while (counters_of(plan, session.counters(), "source").refused_emits == 0)
+    std::this_thread::yield();
   CHECK(free_arm->values() == counting(3));
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
@@ -126,7 +128,8 @@ TEST_CASE("an operator driven by inputs is not activated while its output is ful
   const auto plan = compiled(graph);
   const auto session = weftline::run_async(plan);
   REQUIRE(gate->wait_for_visitor());
-  while (counters_of(plan, session.counters(), "source").refused_emits == 0) std::this_thread::yield();
+  while (counters_of(plan, session.counters(), "source").refused_emits == 0)
+    std::this_thread::yield();
   const auto held = session.counters();
   CHECK(counters_of(plan, held, "add").activations == 1);
   CHECK(counters_of(plan, held, "add").refused_emits == 0);
@@ -142,7 +145,8 @@ TEST_CASE("a drop-oldest edge keeps the newest samples in order and counts the r
   const auto values = collected();
   const auto source = graph.op<CountingSource>("source", std::uint64_t{1'000});
   const auto sink = graph.op<Collector>("sink", values, gate);
-  graph.add_flow(source->out, sink->in, {.queue_depth = 4, .queue_policy = QueuePolicy::kDropOldest});
+  graph.add_flow(source->out, sink->in,
+                 {.queue_depth = 4, .queue_policy = QueuePolicy::kDropOldest});
   graph.partition("a").add(source);
   graph.partition("b").add(sink);
   const auto plan = compiled(graph);
@@ -160,20 +164,23 @@ TEST_CASE("a drop-oldest edge keeps the newest samples in order and counts the r
 TEST_CASE("an error of compute ends the run as failed, under the operator's name") {
   Graph graph{"failing"};
   graph.op<Scripted>("culprit", Scripted::Script([](ExecutionContext&) -> expected<void, Error> {
-    return weftline::fail(ErrorCode::kFailure, "TEST_BROKEN", "the lens fell off");
-  }));
-  graph.op<Scripted>("bystander", Scripted::Script([](ExecutionContext&) { return expected<void, Error>{}; }));
+                       return weftline::fail(ErrorCode::kFailure, "TEST_BROKEN",
+                                             "the lens fell off");
+                     }));
+  graph.op<Scripted>("bystander",
+                     Scripted::Script([](ExecutionContext&) { return expected<void, Error>{}; }));
   const auto session = weftline::run_async(compiled(graph));
   REQUIRE(run_to_end(session) == RunTermination::kFailed);
   REQUIRE(session.diagnostics().size() == 1);
-  CHECK(session.diagnostics()[0].to_string() == "culprit: kFailure [TEST_BROKEN]: the lens fell off");
+  CHECK(session.diagnostics()[0].to_string() ==
+        "culprit: kFailure [TEST_BROKEN]: the lens fell off");
 }
 
 TEST_CASE("an exception of compute is an error, not the end of the process") {
   Graph graph{"throwing"};
   graph.op<Scripted>("culprit", Scripted::Script([](ExecutionContext&) -> expected<void, Error> {
-    throw std::runtime_error("out of film");
-  }));
+                       throw std::runtime_error("out of film");
+                     }));
   const auto session = weftline::run_async(compiled(graph));
   REQUIRE(run_to_end(session) == RunTermination::kFailed);
   CHECK(session.diagnostics()[0].error.token == "OPERATOR_THREW");
@@ -198,9 +205,9 @@ TEST_CASE("request_stop ends an endless run, from any thread, as often as one li
 TEST_CASE("an operator can end the whole run as a success") {
   Graph graph{"success"};
   graph.op<Scripted>("decides", Scripted::Script([](ExecutionContext& context) {
-    context.request_success();
-    return expected<void, Error>{};
-  }));
+                       context.request_success();
+                       return expected<void, Error>{};
+                     }));
   CHECK(run_to_end(weftline::run_async(compiled(graph))) == RunTermination::kCompleted);
 }
 
@@ -223,9 +230,12 @@ namespace {
 class Lifecycle final : public Operator<> {
  public:
   using Log = std::shared_ptr<Collected<std::string>>;
-  Lifecycle(Log log, std::string name, bool throws) : log_(std::move(log)), name_(std::move(name)), throws_(throws) {}
+  Lifecycle(Log log, std::string name, bool throws)
+      : log_(std::move(log)), name_(std::move(name)), throws_(throws) {}
   void setup(OperatorSpec&) override {}
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
   void start(weftline::LifecycleContext&) override {
     log_->add("start " + name_);
     if (throws_) throw std::runtime_error("no power");
@@ -262,7 +272,8 @@ TEST_CASE("a start that throws fails the run and stops only what had started") {
   const auto session = weftline::run_async(compiled(graph));
   REQUIRE(run_to_end(session) == RunTermination::kFailed);
   CHECK(log->values() == std::vector<std::string>{"start a", "start b", "stop a"});
-  CHECK(session.diagnostics()[0].to_string() == "b.start: kFailure [OPERATOR_START_THREW]: no power");
+  CHECK(session.diagnostics()[0].to_string() ==
+        "b.start: kFailure [OPERATOR_START_THREW]: no power");
 }
 
 TEST_CASE("a rejected plan gives a failed session that says why") {

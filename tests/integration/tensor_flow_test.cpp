@@ -27,8 +27,12 @@ class PatternSource final : public Operator<> {
  public:
   PatternSource(MemoryKind kind, std::uint32_t count) : kind_(kind), count_(count) {}
   Output<Tensor> out;
-  void setup(OperatorSpec& spec) override { spec.output(out, "out").produces_tensor(pooled(kind_)); }
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+  void setup(OperatorSpec& spec) override {
+    spec.output(out, "out").produces_tensor(pooled(kind_));
+  }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
   expected<void, Error> compute(ExecutionContext&) override {
     if (next_ == count_) return out.close();
     if (!kept_) {
@@ -38,14 +42,16 @@ class PatternSource final : public Operator<> {
         return weftline::forward_error(std::move(loan));
       }
       WEFTLINE_TRY(loan->write_host_and_commit([&](void* data, std::uint64_t) {
-        for (std::int64_t index = 0; index < kCount; ++index) static_cast<std::uint32_t*>(data)[index] = next_;
+        for (std::int64_t index = 0; index < kCount; ++index)
+          static_cast<std::uint32_t*>(data)[index] = next_;
       }));
       kept_.emplace(std::move(*loan));
     }
     auto emitted = out.emit(std::move(*kept_), {.frame_id = next_});
     if (!emitted && weftline::is_retryable(emitted.error().code)) {
       return kept_->valid() ? expected<void, Error>{}
-                            : weftline::fail(ErrorCode::kFailure, "TEST_LOAN_LOST", "a retryable refusal took the loan");
+                            : weftline::fail(ErrorCode::kFailure, "TEST_LOAN_LOST",
+                                             "a retryable refusal took the loan");
     }
     kept_.reset();
     ++next_;
@@ -66,7 +72,8 @@ class Increment final : public Operator<> {
   Input<Tensor> in;
   Output<Tensor> out;
   void setup(OperatorSpec& spec) override {
-    spec.input(in, "in").expects_tensor({.representation = {.memory_kind = in_kind_, .dtype = kU32, .rank = 1}});
+    spec.input(in, "in").expects_tensor(
+        {.representation = {.memory_kind = in_kind_, .dtype = kU32, .rank = 1}});
     spec.output(out, "out").produces_tensor(pooled(out_kind_));
   }
   Contract contract() const override { return Contract().trigger(OnEach{in}); }
@@ -96,7 +103,8 @@ class Increment final : public Operator<> {
 /// Checks on the host that every element of tensor n is n + offset.
 class PatternCheck final : public Operator<> {
  public:
-  PatternCheck(std::uint32_t offset, std::shared_ptr<std::atomic<std::uint64_t>> good) : offset_(offset), good_(std::move(good)) {}
+  PatternCheck(std::uint32_t offset, std::shared_ptr<std::atomic<std::uint64_t>> good)
+      : offset_(offset), good_(std::move(good)) {}
   Input<Tensor> in;
   void setup(OperatorSpec& spec) override { spec.input(in, "in"); }
   Contract contract() const override { return Contract().trigger(OnEach{in}); }
@@ -107,8 +115,9 @@ class PatternCheck final : public Operator<> {
     const std::uint64_t wanted = sample.metadata.frame_id.value_or(0) + offset_;
     for (const std::uint32_t value : host) {
       if (value != wanted) {
-        return weftline::fail(ErrorCode::kFailure, "TEST_PATTERN",
-                              "found " + std::to_string(value) + ", wanted " + std::to_string(wanted));
+        return weftline::fail(
+            ErrorCode::kFailure, "TEST_PATTERN",
+            "found " + std::to_string(value) + ", wanted " + std::to_string(wanted));
       }
     }
     good_->fetch_add(1);
@@ -146,8 +155,10 @@ TEST_CASE("tensors keep their bytes through pools, streams and forks, and every 
     options.devices = weftline::capture_device_catalog();
     const weftline::DeviceId device{weftline::DeviceKind::kEmulated, 0};
     options.deployment
-        .bind_tensor_output_device({.operator_path = "first", .output_port = "out", .device = device})
-        .bind_tensor_output_device({.operator_path = "second", .output_port = "out", .device = device});
+        .bind_tensor_output_device(
+            {.operator_path = "first", .output_port = "out", .device = device})
+        .bind_tensor_output_device(
+            {.operator_path = "second", .output_port = "out", .device = device});
   }
   const auto plan = weftline::compile(graph, options);
   INFO(weftline::format_diagnostics(plan.diagnostics()));
@@ -163,7 +174,8 @@ TEST_CASE("tensors keep their bytes through pools, streams and forks, and every 
   }
 }
 
-TEST_CASE("a received tensor that breaks the input's contract fails the run before compute sees it") {
+TEST_CASE(
+    "a received tensor that breaks the input's contract fails the run before compute sees it") {
   weftline::Graph graph{"contract"};
   use_realtime_clock(graph);
 
@@ -171,11 +183,14 @@ TEST_CASE("a received tensor that breaks the input's contract fails the run befo
    public:
     Output<Tensor> out;
     void setup(OperatorSpec& spec) override {
-      spec.output(out, "out").produces_tensor({.representation = {.memory_kind = MemoryKind::kHost},
-                                               .bounds = {.max_rank = 4, .max_byte_span = 64},
-                                               .storage = weftline::TensorOutputStorage::kRuntimePool});
+      spec.output(out, "out")
+          .produces_tensor({.representation = {.memory_kind = MemoryKind::kHost},
+                            .bounds = {.max_rank = 4, .max_byte_span = 64},
+                            .storage = weftline::TensorOutputStorage::kRuntimePool});
     }
-    Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+    Contract contract() const override {
+      return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+    }
     expected<void, Error> compute(ExecutionContext&) override {
       constexpr std::array<std::int64_t, 2> kSquare{2, 2};
       WEFTLINE_ASSIGN(auto loan, out.allocate_tensor({.shape = kSquare, .dtype = kU32}));

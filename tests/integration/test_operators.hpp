@@ -96,7 +96,9 @@ class CountingSource final : public Operator<> {
   explicit CountingSource(std::uint64_t count) : count_(count) {}
   Output<std::uint64_t> out;
   void setup(OperatorSpec& spec) override { spec.output(out, "out"); }
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
   expected<void, Error> compute(ExecutionContext& context) override {
     if (count_ != 0 && next_ == count_) return out.close();
     const auto time = context.clock().at_ns(static_cast<std::int64_t>(next_));
@@ -124,7 +126,8 @@ class AddStep final : public Operator<> {
   Contract contract() const override { return Contract().trigger(OnEach{in}); }
   expected<void, Error> compute(ExecutionContext&) override {
     WEFTLINE_ASSIGN(const auto sample, in.receive());
-    return out.emit(sample.data + step_, {.capture_time = sample.metadata.capture, .frame_id = sample.metadata.frame_id});
+    return out.emit(sample.data + step_, {.capture_time = sample.metadata.capture,
+                                          .frame_id = sample.metadata.frame_id});
   }
 
  private:
@@ -140,7 +143,8 @@ class Collector final : public Operator<> {
   void setup(OperatorSpec& spec) override { spec.input(in, "in"); }
   Contract contract() const override { return Contract().trigger(OnEach{in}); }
   expected<void, Error> compute(ExecutionContext&) override {
-    if (gate_ && !gate_->pass()) return weftline::fail(ErrorCode::kTimeout, "TEST_WATCHDOG", "the gate stayed shut");
+    if (gate_ && !gate_->pass())
+      return weftline::fail(ErrorCode::kTimeout, "TEST_WATCHDOG", "the gate stayed shut");
     WEFTLINE_ASSIGN(const auto sample, in.receive());
     values_->add(sample.data);
     return {};
@@ -157,7 +161,9 @@ class Scripted final : public Operator<> {
   using Script = std::function<expected<void, Error>(ExecutionContext&)>;
   explicit Scripted(Script script) : script_(std::move(script)) {}
   void setup(OperatorSpec&) override {}
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::microseconds(1)}); }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
   expected<void, Error> compute(ExecutionContext& context) override { return script_(context); }
 
  private:
@@ -170,7 +176,8 @@ inline void use_realtime_clock(weftline::Graph& graph) {
 
 /// Runs a plan to its end under the watchdog; kRunning when it fired.
 inline weftline::RunTermination run_to_end(const weftline::RunSession& session) {
-  if (!session.wait_until(std::chrono::steady_clock::now() + kWatchdog)) return weftline::RunTermination::kRunning;
+  if (!session.wait_until(std::chrono::steady_clock::now() + kWatchdog))
+    return weftline::RunTermination::kRunning;
   return session.termination();
 }
 

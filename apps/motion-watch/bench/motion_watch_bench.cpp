@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole job against the plain loop in the same run: frames per second on one core and on two, and peak memory against the bytes
-// that the plan declares. Takes `--weftline-json FILE [--quick]`; see ci/bench.
+// The whole job against the plain loop in the same run: frames per second on one core and on two,
+// and peak memory against the bytes that the plan declares. Takes `--weftline-json FILE [--quick]`;
+// see ci/bench.
 #include <malloc.h>
 #include <sched.h>
 
@@ -55,7 +56,8 @@ JobResult job(const JobOptions& options) {
   session.wait();
   const double seconds = seconds_since(start);
   if (session.termination() != weftline::RunTermination::kCompleted) {
-    throw std::runtime_error(session.diagnostics().empty() ? "stopped" : session.diagnostics()[0].to_string());
+    throw std::runtime_error(session.diagnostics().empty() ? "stopped"
+                                                           : session.diagnostics()[0].to_string());
   }
   JobResult result;
   result.fps = static_cast<double>(state.stats->completed()) / seconds;
@@ -90,19 +92,20 @@ std::uint64_t peak_resident_bytes() {
 }
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// Numbers as text with three decimals: ci/bench reads plain JSON numbers, which the canonical form does not have.
+/// Numbers as text with three decimals: ci/bench reads plain JSON numbers, which the canonical form
+/// does not have.
 std::string number(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.3f", value);
   return text;
 }
 
-std::string row(const std::string& name, const std::string& unit, double value, double floor, const std::string& target,
-                const std::string& note) {
+std::string row(const std::string& name, const std::string& unit, double value, double floor,
+                const std::string& target, const std::string& note) {
   const auto quoted = [](const std::string& text) { return weftline::JsonValue(text).dump(); };
   return "{\"name\":" + quoted(name) + ",\"unit\":" + quoted(unit) + ",\"value\":" + number(value) +
-         ",\"floor\":" + number(floor) + ",\"ratio\":" + number(value / floor) + ",\"target\":" + quoted(target) +
-         ",\"note\":" + quoted(note) + "}";
+         ",\"floor\":" + number(floor) + ",\"ratio\":" + number(value / floor) +
+         ",\"target\":" + quoted(target) + ",\"note\":" + quoted(note) + "}";
 }
 
 std::vector<std::string> measure(bool quick) {
@@ -112,7 +115,8 @@ std::vector<std::string> measure(bool quick) {
   source.frames = quick ? 200 : 795;
   auto opened = open_source(source);
   if (!opened) throw std::runtime_error(opened.error());
-  const JobOptions options{source, (*opened)->geometry(), (*opened)->frame_rate(), std::nullopt, {}};
+  const JobOptions options{
+      source, (*opened)->geometry(), (*opened)->frame_rate(), std::nullopt, {}};
   opened->reset();
 
   const std::string what = std::string(video != nullptr ? "vtest.avi" : "synthetic scene") + ", " +
@@ -128,9 +132,10 @@ std::vector<std::string> measure(bool quick) {
   const JobResult result = job(options);
   const std::uint64_t grown = peak_resident_bytes() - before;
   constexpr double kMiB = 1024.0 * 1024.0;
-  rows.push_back(row("motion-watch peak memory", "MiB", static_cast<double>(grown) / kMiB,
-                     static_cast<double>(result.declared_bytes) / kMiB, "none",
-                     "growth of the resident peak during the first run; floor: bytes of the plan's pools"));
+  rows.push_back(
+      row("motion-watch peak memory", "MiB", static_cast<double>(grown) / kMiB,
+          static_cast<double>(result.declared_bytes) / kMiB, "none",
+          "growth of the resident peak during the first run; floor: bytes of the plan's pools"));
   for (const int cores : {1, 2}) {
     if (CPU_COUNT(&all) < cores) continue;
     use_cores(all, cores);
@@ -144,7 +149,8 @@ std::vector<std::string> measure(bool quick) {
     const std::string suffix = cores == 1 ? " on one core" : " on two cores";
     rows.push_back(row("motion-watch host" + suffix, "frames/s", median(graph), median(plain),
                        cores == 1 ? "ratio >= 1" : "ratio > 1",
-                       what + ", --speed max, no recorder; floor: the plain loop, median of " + std::to_string(rounds) + " in turn"));
+                       what + ", --speed max, no recorder; floor: the plain loop, median of " +
+                           std::to_string(rounds) + " in turn"));
   }
   return rows;
 }

@@ -24,7 +24,8 @@ namespace motion_watch {
 class RuntimeFolder {
  public:
   RuntimeFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "motion-watch-test-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "motion-watch-test-XXXXXX").string();
     path_ = mkdtemp(pattern.data());
   }
   ~RuntimeFolder() { std::filesystem::remove_all(path_); }
@@ -35,10 +36,12 @@ class RuntimeFolder {
 };
 
 /// The source that the job's own source operator opens.
-inline JobOptions job_options(const SourceOptions& source, std::optional<weftline::DeviceId> device) {
+inline JobOptions job_options(const SourceOptions& source,
+                              std::optional<weftline::DeviceId> device) {
   auto opened = open_source(source);
   REQUIRE(opened);
-  return {source, (*opened)->geometry(), (*opened)->frame_rate(), device, std::chrono::milliseconds(0)};
+  return {source, (*opened)->geometry(), (*opened)->frame_rate(), device,
+          std::chrono::milliseconds(0)};
 }
 
 /// The events of the plain loop, without capture times.
@@ -55,7 +58,8 @@ inline std::vector<MotionEvent> plain_events(const SourceOptions& source) {
   return events;
 }
 
-/// Runs the whole job with a subscriber beside it and returns what that received, without capture times.
+/// Runs the whole job with a subscriber beside it and returns what that received, without capture
+/// times.
 inline std::vector<MotionEvent> job_events(JobOptions options) {
   constexpr std::chrono::seconds kWatchdog{100};
   const RuntimeFolder folder;
@@ -66,7 +70,8 @@ inline std::vector<MotionEvent> job_events(JobOptions options) {
   REQUIRE(plan.ok());
   auto runtime = weftline::ChannelRuntime::create(folder.options());
   REQUIRE(runtime);
-  auto subscriber = runtime->create_subscriber<MotionEvent>(plan.endpoint_catalog(), kEventsEndpoint);
+  auto subscriber =
+      runtime->create_subscriber<MotionEvent>(plan.endpoint_catalog(), kEventsEndpoint);
   REQUIRE(subscriber);
   const auto session = weftline::run_async(plan, {.channels = folder.options()});
 

@@ -31,7 +31,8 @@ class RemotePeer {
   void stop();
   /// Sends the command and waits for the end; the status is that of waitpid.
   int end_with(const std::string& command);
-  [[nodiscard]] std::string error_output();
+  /// What it wrote to stderr, once end_with() has returned.
+  [[nodiscard]] const std::string& error_output() const { return error_output_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
@@ -41,6 +42,7 @@ class RemotePeer {
   channel::UniqueFd commands_;
   channel::UniqueFd answers_;
   channel::UniqueFd errors_;
+  std::string error_output_;
 };
 
 ChannelEndpointCatalog remote_catalog();

@@ -15,22 +15,22 @@ namespace {
 }
 
 void require_name(std::string_view what, const std::string& name) {
-  const bool readable = !name.empty() && name.size() <= 128 &&
-                        std::ranges::all_of(name, [](unsigned char c) {
-                          return std::isalnum(c) != 0 || c == '_' || c == '-';
-                        });
+  const bool readable =
+      !name.empty() && name.size() <= 128 && std::ranges::all_of(name, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-';
+      });
   if (!readable) {
-    refuse("GRAPH_NAME_INVALID", std::string(what) +
-                                     " name is 1 to 128 of [A-Za-z0-9_-], not \"" +
+    refuse("GRAPH_NAME_INVALID", std::string(what) + " name is 1 to 128 of [A-Za-z0-9_-], not \"" +
                                      name.substr(0, 128) + "\"");
   }
 }
 
 /// Contract triggers name ports by reference; the plan names them by index.
-std::uint32_t input_index(const OperatorSpec& spec, const InputPort& port, const std::string& path) {
+std::uint32_t input_index(const OperatorSpec& spec, const InputPort& port,
+                          const std::string& path) {
   const auto& inputs = spec.inputs();
-  const auto found =
-      std::ranges::find_if(inputs, [&](const InputDeclaration& input) { return input.port == &port; });
+  const auto found = std::ranges::find_if(
+      inputs, [&](const InputDeclaration& input) { return input.port == &port; });
   if (found == inputs.end()) {
     refuse("CONTRACT_INPUT_FOREIGN",
            "operator " + path + ": its contract names an input that setup() did not declare");
@@ -136,8 +136,9 @@ void Graph::connect(const OutputPort& source, const InputPort& target,
   if (repeated) refuse("GRAPH_FLOW_DUPLICATE", "the same two ports are connected twice: " + place);
   if (options.queue_depth == 0U) {
     refuse("GRAPH_QUEUE_DEPTH_ZERO",
-           place + ": a queue of depth 0 can carry nothing; leave queue_depth out to let the "
-                   "compiler choose");
+           place +
+               ": a queue of depth 0 can carry nothing; leave queue_depth out to let the "
+               "compiler choose");
   }
   state_->flows.push_back(flow);
 }
@@ -164,7 +165,8 @@ PartitionHandle Graph::partition(std::string name) {
   return {*this, index};
 }
 
-void Graph::assign_partition(const std::shared_ptr<AuthoredVertex>& vertex, std::uint32_t partition) {
+void Graph::assign_partition(const std::shared_ptr<AuthoredVertex>& vertex,
+                             std::uint32_t partition) {
   const auto found = std::ranges::find(state_->vertices, vertex);
   if (found == state_->vertices.end()) {
     refuse("GRAPH_HANDLE_FOREIGN", "operator " + vertex->path + " belongs to another graph");
@@ -173,7 +175,8 @@ void Graph::assign_partition(const std::shared_ptr<AuthoredVertex>& vertex, std:
   if (assigned && *assigned != partition) {
     refuse("GRAPH_PARTITION_CONFLICT", "operator " + vertex->path + " is in partition \"" +
                                            state_->partitions[*assigned] + "\" already, not in \"" +
-                                           state_->partitions[partition] + "\"; an operator has one lane");
+                                           state_->partitions[partition] +
+                                           "\"; an operator has one lane");
   }
   assigned = partition;
 }
@@ -182,7 +185,8 @@ ClockHandle Graph::add_clock(std::string name, ClockFactory factory) {
   require_name("a clock's", name);
   const auto same_name = [&](const ClockSnapshot& other) { return other.name == name; };
   if (std::ranges::any_of(state_->clocks, same_name)) {
-    refuse("GRAPH_NAME_DUPLICATE", "two clocks are called \"" + name + "\"; give each its own name");
+    refuse("GRAPH_NAME_DUPLICATE",
+           "two clocks are called \"" + name + "\"; give each its own name");
   }
   const bool independent = factory()->independent_progress();
   state_->clocks.push_back({std::move(name), std::move(factory), independent});
@@ -191,7 +195,8 @@ ClockHandle Graph::add_clock(std::string name, ClockFactory factory) {
 
 void Graph::set_default_clock(ClockHandle clock) {
   if (clock.index() >= state_->clocks.size()) {
-    refuse("GRAPH_HANDLE_FOREIGN", "the default clock must be one that this graph's add_clock() made");
+    refuse("GRAPH_HANDLE_FOREIGN",
+           "the default clock must be one that this graph's add_clock() made");
   }
   state_->default_clock = clock.index();
 }

@@ -16,11 +16,12 @@ void check_new_port(const Declarations& declared, const std::string& name, bool 
     return std::isalnum(c) != 0 || c == '_' || c == '-';
   });
   if (!readable) {
-    refuse("PORT_NAME_INVALID", "a port's name is one or more of [A-Za-z0-9_-], not \"" + name + "\"");
+    refuse("PORT_NAME_INVALID",
+           "a port's name is one or more of [A-Za-z0-9_-], not \"" + name + "\"");
   }
   if (std::ranges::any_of(declared, [&](const auto& port) { return port.name == name; })) {
-    refuse("PORT_NAME_DUPLICATE",
-           "two " + std::string(direction) + "s are called \"" + name + "\"; give each its own name");
+    refuse("PORT_NAME_DUPLICATE", "two " + std::string(direction) + "s are called \"" + name +
+                                      "\"; give each its own name");
   }
   if (already_declared) {
     refuse("PORT_DECLARED_TWICE",

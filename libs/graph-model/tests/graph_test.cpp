@@ -17,7 +17,8 @@ struct Gain {
 }  // namespace
 
 WEFTLINE_PARAM_SCHEMA(Gain, weftline::param_schema("com.example.Gain", 2),
-                      weftline::field<&Gain::factor>("factor"), weftline::field<&Gain::offset>("offset"),
+                      weftline::field<&Gain::factor>("factor"),
+                      weftline::field<&Gain::offset>("offset"),
                       weftline::field<&Gain::inverted>("inverted"));
 
 namespace {
@@ -33,7 +34,9 @@ class Source final : public Operator<> {
     spec.output(numbers, "numbers").nominal_rate(Rate::hz(60)).max_emits_per_compute(2);
     spec.output(frames, "frames");
   }
-  Contract contract() const override { return Contract().trigger(OnClock{std::chrono::milliseconds(5)}); }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::milliseconds(5)});
+  }
   expected<void, Error> compute(ExecutionContext&) override { return {}; }
   int number() const { return number_; }
 
@@ -50,7 +53,8 @@ class Sink final : public Operator<Gain> {
     spec.input(frames, "frames").expects_tensor({.representation = {.rank = 2}});
   }
   Contract contract() const override {
-    return Contract().trigger(OnAligned{.inputs = {frames, numbers}, .window = std::chrono::nanoseconds(7)});
+    return Contract().trigger(
+        OnAligned{.inputs = {frames, numbers}, .window = std::chrono::nanoseconds(7)});
   }
   expected<void, Error> compute(ExecutionContext&) override { return {}; }
 };
@@ -73,7 +77,8 @@ TEST_CASE("a snapshot holds what was authored, in authored order, as plain value
   Graph graph{"demo"};
   const auto sink = graph.op<Sink>("sink");
   const auto source = graph.op<Source>("source", 9);
-  graph.add_flow(source->numbers, sink->numbers, {.queue_depth = 5, .queue_policy = QueuePolicy::kDropOldest});
+  graph.add_flow(source->numbers, sink->numbers,
+                 {.queue_depth = 5, .queue_policy = QueuePolicy::kDropOldest});
   graph.add_flow(source->frames, sink->frames);
   graph.partition("camera").add(source);
   graph.set_default_clock(graph.add_clock<RealtimeClock>("clk"));
@@ -88,8 +93,9 @@ TEST_CASE("a snapshot holds what was authored, in authored order, as plain value
   CHECK(second.type_version == 4);
   CHECK(second.authored_partition == 0U);
   CHECK_FALSE(first.authored_partition);
-  CHECK(first.parameters.dump() ==
-        R"({"schema":"com.example.Gain","values":{"factor":8,"inverted":true,"offset":"0x1p+0"},"version":2})");
+  CHECK(
+      first.parameters.dump() ==
+      R"({"schema":"com.example.Gain","values":{"factor":8,"inverted":true,"offset":"0x1p+0"},"version":2})");
   CHECK(second.parameters.is_null());
   REQUIRE(second.outputs.size() == 2);
   CHECK(second.outputs[0].nominal_rate == Rate::hz(60));
@@ -131,10 +137,13 @@ TEST_CASE("an authoring mistake throws at the call, names itself, and changes no
 
   CHECK(thrown_token([] { Graph bad{""}; }) == "GRAPH_NAME_INVALID");
   CHECK(thrown_token([&] { graph.op<Source>("with space"); }) == "GRAPH_NAME_INVALID");
-  CHECK(thrown_token([&] { graph.op<Source>(std::string(1'000'000, 'x')); }) == "GRAPH_NAME_INVALID");
+  CHECK(thrown_token([&] { graph.op<Source>(std::string(1'000'000, 'x')); }) ==
+        "GRAPH_NAME_INVALID");
   CHECK(thrown_token([&] { graph.op<Source>("source"); }) == "GRAPH_NAME_DUPLICATE");
-  CHECK(thrown_token([&] { graph.add_flow(source->numbers, sink->numbers); }) == "GRAPH_FLOW_DUPLICATE");
-  CHECK(thrown_token([&] { graph.add_flow(stranger->numbers, sink->numbers); }) == "GRAPH_FLOW_HANDLE_INVALID");
+  CHECK(thrown_token([&] { graph.add_flow(source->numbers, sink->numbers); }) ==
+        "GRAPH_FLOW_DUPLICATE");
+  CHECK(thrown_token([&] { graph.add_flow(stranger->numbers, sink->numbers); }) ==
+        "GRAPH_FLOW_HANDLE_INVALID");
   CHECK(thrown_token([&] { graph.add_flow(source->frames, sink->frames, {.queue_depth = 0}); }) ==
         "GRAPH_QUEUE_DEPTH_ZERO");
   CHECK(thrown_token([&] { graph.set_default_clock(ClockHandle(3)); }) == "GRAPH_HANDLE_FOREIGN");

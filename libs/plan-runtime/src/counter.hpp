@@ -12,7 +12,9 @@ class Counter {
   void add(std::uint64_t amount = 1) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
-  [[nodiscard]] std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t read() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
 
  private:
   std::atomic<std::uint64_t> value_{0};

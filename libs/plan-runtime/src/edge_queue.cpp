@@ -30,7 +30,7 @@ EdgeQueue::EdgeQueue(const Options& options)
   const bool stealing = policy_ == QueuePolicy::kDropOldest;
   cell_count_ = stealing ? depth_ + 1 : depth_;
   cells_.reset(static_cast<std::byte*>(
-      ::operator new[](stride_ * cell_count_, std::align_val_t{kCellAlignment})));
+      ::operator new[](stride_* cell_count_, std::align_val_t{kCellAlignment})));
   std::fill_n(cells_.get(), stride_ * cell_count_, std::byte{0});  // no page fault later
   if (stealing) {
     queued_ = std::vector<std::atomic<std::uint32_t>>(cell_count_);
@@ -53,7 +53,8 @@ bool EdgeQueue::has_room(std::uint32_t count) noexcept {
            depth_;
   };
   if (fits()) return true;
-  // The consumer stores the head and then looks at the flag; this side stores the flag and then looks at the head.
+  // The consumer stores the head and then looks at the flag; this side stores the flag and then
+  // looks at the head.
   producer_waits_.store(true, std::memory_order_seq_cst);
   return fits();
 }
@@ -94,8 +95,7 @@ void EdgeQueue::push(void* value, bool move, const SampleMetadata& metadata) noe
   } else {
     ops_.copy_construct(value_in(number), value);
   }
-  const auto queued =
-      static_cast<std::uint32_t>(tail + 1 - head_.load(std::memory_order_relaxed));
+  const auto queued = static_cast<std::uint32_t>(tail + 1 - head_.load(std::memory_order_relaxed));
   if (queued > high_water_.load(std::memory_order_relaxed)) {
     high_water_.store(queued, std::memory_order_relaxed);
   }

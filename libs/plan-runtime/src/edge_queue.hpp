@@ -15,18 +15,21 @@
 
 namespace weftline::runtime {
 
-/// The queue of one edge: `depth` samples between one producing and one consuming lane (which may be the same). All
-/// memory is taken at construction.
+/// The queue of one edge: `depth` samples between one producing and one consuming lane (which may
+/// be the same). All memory is taken at construction.
 ///
-/// Blocking: a single-producer single-consumer ring. Drop-oldest: both ends move the head, so cells are reached
-/// through a ring of cell numbers. The consumer claims the oldest with a compare-and-swap on the head before it touches the
-/// cell; a producer that finds the queue full steals the oldest the same way. Heads count up and never repeat, so there is
-/// no ABA. Claimed cells come back through a second ring. There is one cell more than the depth: the producer takes one
-/// only after it has made room, so at most depth - 1 are queued, one is with the consumer, and one is free.
+/// Blocking: a single-producer single-consumer ring. Drop-oldest: both ends move the head, so cells
+/// are reached through a ring of cell numbers. The consumer claims the oldest with a
+/// compare-and-swap on the head before it touches the cell; a producer that finds the queue full
+/// steals the oldest the same way. Heads count up and never repeat, so there is no ABA. Claimed
+/// cells come back through a second ring. There is one cell more than the depth: the producer takes
+/// one only after it has made room, so at most depth - 1 are queued, one is with the consumer, and
+/// one is free.
 ///
-/// Who writes: tail_, free_ the producer; free_tail_, and (blocking) head_ the consumer; (drop-oldest) head_ both, by CAS. A
-/// cell's bytes are published by the seq_cst store of tail_ and taken by the seq_cst load of it. seq_cst, where release
-/// and acquire would carry the bytes, is for the store-load protocol with `Parker` and with `producer_waits_`.
+/// Who writes: tail_, free_, returned_head_ the producer; returned_tail_ the consumer; head_ the
+/// consumer, and under drop-oldest both, by CAS. A cell's bytes are published by the seq_cst store
+/// of tail_ and taken by the seq_cst load of it. seq_cst, where release and acquire would carry the
+/// bytes, is for the store-load protocol with `Parker` and with `producer_waits_`.
 class EdgeQueue {
  public:
   struct Options {
@@ -44,7 +47,8 @@ class EdgeQueue {
 
   // The producer's lane.
 
-  /// True when `count` samples can be pushed. False arms a wake of the producer's lane for when room comes.
+  /// True when `count` samples can be pushed. False arms a wake of the producer's lane for when
+  /// room comes.
   [[nodiscard]] bool has_room(std::uint32_t count) noexcept;
   /// Copies, or moves out of, `value`. The caller has seen has_room().
   void push(void* value, bool move, const SampleMetadata& metadata) noexcept;
@@ -69,8 +73,12 @@ class EdgeQueue {
 
   // Any thread.
 
-  [[nodiscard]] std::uint64_t pushed() const noexcept { return tail_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t pushed() const noexcept {
+    return tail_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t dropped() const noexcept {
+    return dropped_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint32_t depth_now() const noexcept;
   [[nodiscard]] std::uint32_t depth_high_water() const noexcept {
     return high_water_.load(std::memory_order_relaxed);
@@ -98,8 +106,9 @@ class EdgeQueue {
   std::size_t stride_{0};
   std::uint32_t cell_count_{0};
   std::unique_ptr<std::byte[], FreeAligned> cells_{};
-  std::vector<std::atomic<std::uint32_t>> queued_{};    ///< drop-oldest: cell numbers, oldest at head
-  std::vector<std::atomic<std::uint32_t>> returned_{};  ///< drop-oldest: cells back from the consumer
+  std::vector<std::atomic<std::uint32_t>> queued_{};  ///< drop-oldest: cell numbers, oldest at head
+  std::vector<std::atomic<std::uint32_t>>
+      returned_{};  ///< drop-oldest: cells back from the consumer
   Parker* const producer_;
   Parker* const consumer_;
 

@@ -11,10 +11,12 @@
 
 namespace weftline::runtime {
 
-/// One export of the plan: the publisher of an endpoint, used on the lane of the operator that feeds it.
+/// One export of the plan: the publisher of an endpoint, used on the lane of the operator that
+/// feeds it.
 class ExportArm {
  public:
-  ExportArm(EndpointId endpoint, InlinePublisher publisher, bool peer_required, Parker& lane) noexcept
+  ExportArm(EndpointId endpoint, InlinePublisher publisher, bool peer_required,
+            Parker& lane) noexcept
       : endpoint_(endpoint), publisher_(std::move(publisher)), peer_required_(peer_required) {
     publisher_.set_writable_callback(
         {[](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); }, &lane});
@@ -42,8 +44,8 @@ class ExportArm {
   void close() noexcept { static_cast<void>(publisher_.close()); }
   [[nodiscard]] InlinePublisher& publisher() noexcept { return publisher_; }
   [[nodiscard]] ExportCounters counters() const noexcept {
-    return {endpoint_, publisher_.subscriber_count(), published_.read(),
-            without_recipient_.read(), publisher_.dropped()};
+    return {endpoint_, publisher_.subscriber_count(), published_.read(), without_recipient_.read(),
+            publisher_.dropped()};
   }
 
  private:

@@ -6,7 +6,8 @@
 namespace weftline::runtime {
 namespace {
 
-/// Both sides' values for the message of a contract that a received tensor breaks; empty when it holds.
+/// Both sides' values for the message of a contract that a received tensor breaks; empty when it
+/// holds.
 std::string contract_breach(const Tensor& tensor, const TensorRepresentation& wanted) {
   if (wanted.memory_kind && tensor.memory_kind() != *wanted.memory_kind) {
     return "memory kind " + std::string(memory_kind_name(tensor.memory_kind())) + ", wanted " +

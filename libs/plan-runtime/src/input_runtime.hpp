@@ -8,8 +8,8 @@
 
 namespace weftline::runtime {
 
-/// One input of a running operator: selects the head of its edge for an activation and hands it to `receive()`. Lives on
-/// the operator's lane.
+/// One input of a running operator: selects the head of its edge for an activation and hands it to
+/// `receive()`. Lives on the operator's lane.
 class InputRuntime final : public InputBinding {
  public:
   InputRuntime(const InputPortRecord& record, const PayloadOps& ops, StreamRef stream) noexcept
@@ -19,8 +19,8 @@ class InputRuntime final : public InputBinding {
   /// The head, if there is one. Stays queued.
   [[nodiscard]] const SampleMetadata* head() noexcept { return edge_->front().metadata; }
   [[nodiscard]] bool ended() noexcept { return edge_->ended(); }
-  /// Takes the head for this activation: checks a tensor against the port's contract (kProtocolError) and orders it on
-  /// the operator's stream, before compute() can see it.
+  /// Takes the head for this activation: checks a tensor against the port's contract
+  /// (kProtocolError) and orders it on the operator's stream, before compute() can see it.
   [[nodiscard]] expected<void, Error> select() noexcept;
   /// After compute(): drops what it did not receive.
   void finish_activation() noexcept;

@@ -12,7 +12,8 @@ namespace {
 
 /// How long a lane goes on looking before it sleeps, where there is a core for every lane.
 constexpr int kSpinRounds = 200;
-/// How often a lane looks again while only a device can free what it waits for: nobody calls back then.
+/// How often a lane looks again while only a device can free what it waits for: nobody calls back
+/// then.
 constexpr std::int64_t kDevicePollNs = 20'000;
 
 void pause_core() noexcept {
@@ -38,7 +39,8 @@ void Lane::run() noexcept {
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
   while (!control_.stopping()) {
     if (step_all()) continue;
-    if (std::ranges::all_of(members_, [](const OperatorRuntime* member) { return member->done(); })) {
+    if (std::ranges::all_of(members_,
+                            [](const OperatorRuntime* member) { return member->done(); })) {
       finished_ = true;
       return;
     }
@@ -61,7 +63,8 @@ void Lane::sleep() noexcept {
     if (parker_.take_notification()) return;
   }
   if (parker_.take_notification()) return;
-  // Nothing was pending, so whatever changes from here on notifies; whatever changed before is seen now.
+  // Nothing was pending, so whatever changes from here on notifies; whatever changed before is seen
+  // now.
   if (control_.stopping() || step_all()) return;
 
   std::optional<std::int64_t> deadline;

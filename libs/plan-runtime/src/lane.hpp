@@ -13,8 +13,9 @@
 
 namespace weftline::runtime {
 
-/// The thread that owns one partition's callbacks. It steps its operators in topological order, and sleeps when none has
-/// anything to do: until a neighbour wakes it, a clock tick is due, or, when only a device can free a slot, a poll.
+/// The thread that owns one partition's callbacks. It steps its operators in topological order, and
+/// sleeps when none has anything to do: until a neighbour wakes it, a clock tick is due, or, when
+/// only a device can free a slot, a poll.
 class Lane {
  public:
   Lane(PartitionId partition, std::string name, RunControl& control) noexcept

@@ -40,8 +40,7 @@ OperatorRuntime::OperatorRuntime(Options options)
   }
   for (std::size_t port = 0; port < spec_.inputs().size(); ++port) {
     const InputDeclaration& declared = spec_.inputs()[port];
-    inputs_.push_back(
-        std::make_unique<InputRuntime>(record_.inputs[port], *declared.ops, stream_));
+    inputs_.push_back(std::make_unique<InputRuntime>(record_.inputs[port], *declared.ops, stream_));
     declared.port->bind(inputs_.back().get());
   }
   for (std::size_t port = 0; port < spec_.outputs().size(); ++port) {
@@ -80,7 +79,8 @@ void OperatorRuntime::stop() noexcept {
 
 bool OperatorRuntime::admitted() noexcept {
   if (trigger_->input_driven()) {
-    return std::ranges::all_of(outputs_, [](const auto& output) { return output->admits_activation(); });
+    return std::ranges::all_of(outputs_,
+                               [](const auto& output) { return output->admits_activation(); });
   }
   return std::ranges::all_of(outputs_, [](const auto& output) { return output->refusal_over(); });
 }
@@ -121,9 +121,9 @@ void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
     control_.fail(record_.path, std::move(result).error());
     return;
   }
-  const bool closed_itself = !outputs_.empty() && std::ranges::all_of(outputs_, [](const auto& output) {
-    return output->closed();
-  });
+  const bool closed_itself =
+      !outputs_.empty() &&
+      std::ranges::all_of(outputs_, [](const auto& output) { return output->closed(); });
   if (closed_itself) finish();
 }
 
@@ -156,9 +156,8 @@ std::optional<std::int64_t> OperatorRuntime::deadline_ns() const noexcept {
 }
 
 bool OperatorRuntime::waits_for_device() const noexcept {
-  return held_ && std::ranges::any_of(outputs_, [](const auto& output) {
-           return output->waits_for_device();
-         });
+  return held_ && std::ranges::any_of(
+                      outputs_, [](const auto& output) { return output->waits_for_device(); });
 }
 
 OperatorCounters OperatorRuntime::counters() const noexcept {

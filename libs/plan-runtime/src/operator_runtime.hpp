@@ -17,8 +17,9 @@
 
 namespace weftline::runtime {
 
-/// One running operator: the user's instance, its ports, its trigger, and the contexts that its callbacks see. Everything
-/// but the counters belongs to one lane; start() and stop() run while that lane's thread does not.
+/// One running operator: the user's instance, its ports, its trigger, and the contexts that its
+/// callbacks see. Everything but the counters belongs to one lane; start() and stop() run while
+/// that lane's thread does not.
 class OperatorRuntime final : private ExecutionContext, private LifecycleContext {
  public:
   struct Options {
@@ -85,7 +86,8 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
   ActivationReason reason_{ActivationReason::kInput};
   TimePoint activation_time_{};
   bool started_{false};
-  bool held_{false};  ///< The trigger is due, but an earlier refusal or a full output holds it back.
+  bool held_{
+      false};  ///< The trigger is due, but an earlier refusal or a full output holds it back.
   bool done_{false};
   std::atomic<bool> finished_{false};
   Counter activations_{};

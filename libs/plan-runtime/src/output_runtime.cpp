@@ -45,8 +45,8 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
   metadata.flags = options.flags;
   metadata.payload_kind = record_.payload.kind;
 
-  // Exports first: they alone can still refuse (a peer may have left), and then nobody has the sample yet. After that the
-  // edges can't refuse: only this lane takes their room.
+  // Exports first: they alone can still refuse (a peer may have left), and then nobody has the
+  // sample yet. After that the edges can't refuse: only this lane takes their room.
   for (std::size_t index = 0; index < exports_.size(); ++index) {
     const std::span body(static_cast<const std::byte*>(value), ops_.size);
     auto published = exports_[index]->publish(body, metadata);
@@ -76,7 +76,8 @@ expected<void, Error> OutputRuntime::emit(void* value, const EmitOptions& option
 expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
                                                const EmitOptions& options) noexcept {
   if (auto admitted = admit(); !admitted) {
-    // A retryable refusal leaves the loan with the caller; every other outcome consumes it (rule 8).
+    // A retryable refusal leaves the loan with the caller; every other outcome consumes it (rule
+    // 8).
     if (!is_retryable(admitted.error().code)) TensorOutputLoan consumed(std::move(loan));
     return admitted;
   }

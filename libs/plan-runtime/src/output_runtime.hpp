@@ -15,8 +15,8 @@
 
 namespace weftline::runtime {
 
-/// One output of a running operator: its pool, and the arms (edges and exports) that every sample goes to. Lives on the
-/// operator's lane.
+/// One output of a running operator: its pool, and the arms (edges and exports) that every sample
+/// goes to. Lives on the operator's lane.
 class OutputRuntime final : public OutputBinding {
  public:
   OutputRuntime(const OutputPortRecord& record, const PayloadOps& ops, StreamRef stream,
@@ -33,15 +33,18 @@ class OutputRuntime final : public OutputBinding {
   }
   /// True unless a refusal of an earlier activation still holds.
   [[nodiscard]] bool refusal_over() noexcept;
-  /// True when only a device can free what this output waits for, so that no thread will wake the lane.
+  /// True when only a device can free what this output waits for, so that no thread will wake the
+  /// lane.
   [[nodiscard]] bool waits_for_device() const noexcept {
     return pool_ != nullptr && pool_->waits_for_device();
   }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 
   expected<void, Error> emit(void* value, const EmitOptions& options) noexcept override;
-  expected<void, Error> emit_loan(TensorOutputLoan& loan, const EmitOptions& options) noexcept override;
-  expected<TensorOutputLoan, Error> allocate_tensor(const TensorLoanRequest& request) noexcept override;
+  expected<void, Error> emit_loan(TensorOutputLoan& loan,
+                                  const EmitOptions& options) noexcept override;
+  expected<TensorOutputLoan, Error> allocate_tensor(
+      const TensorLoanRequest& request) noexcept override;
   expected<void, Error> close() noexcept override;
 
   [[nodiscard]] std::uint64_t emits() const noexcept { return emits_.read(); }

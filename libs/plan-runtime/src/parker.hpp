@@ -9,13 +9,15 @@ namespace weftline::runtime {
 
 /// Puts one lane's thread to sleep and wakes it. A wake that comes before the sleep is not lost.
 ///
-/// Protocol, sequentially consistent on both sides. Waker: publishes what changed with a seq_cst store, then calls wake(), whose
-/// first step is a seq_cst load. Sleeper: park() first takes a pending notification with a seq_cst exchange, and after
-/// that the lane reads all queues again (seq_cst loads). In the single total order either the waker's load comes after the
-/// sleeper's exchange, and the waker notifies; or before it, and the sleeper's later reads see what changed.
+/// Protocol, sequentially consistent on both sides. Waker: publishes what changed with a seq_cst
+/// store, then calls wake(), whose first step is a seq_cst load. Sleeper: park() first takes a
+/// pending notification with a seq_cst exchange, and after that the lane reads all queues again
+/// (seq_cst loads). In the single total order either the waker's load comes after the sleeper's
+/// exchange, and the waker notifies; or before it, and the sleeper's later reads see what changed.
 class Parker {
  public:
-  /// Any thread. One load when a notification is pending already; a system call only when the thread sleeps.
+  /// Any thread. One load when a notification is pending already; a system call only when the
+  /// thread sleeps.
   void wake() noexcept {
     if (state_.load(std::memory_order_seq_cst) == kNotified) return;
     if (state_.exchange(kNotified, std::memory_order_seq_cst) == kParked) wake_thread();
@@ -26,8 +28,8 @@ class Parker {
     return state_.exchange(kIdle, std::memory_order_seq_cst) == kNotified;
   }
 
-  /// The lane's thread only, after take_notification() said no and the queues were looked at again. Sleeps until a
-  /// wake or the deadline on CLOCK_MONOTONIC.
+  /// The lane's thread only, after take_notification() said no and the queues were looked at again.
+  /// Sleeps until a wake or the deadline on CLOCK_MONOTONIC.
   void park(std::optional<std::int64_t> deadline_ns) noexcept;
 
  private:

@@ -18,7 +18,9 @@ class RunControl {
   void add_lane(Parker& lane) { lanes_.push_back(&lane); }
 
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
-  [[nodiscard]] bool succeeded() const noexcept { return succeeded_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool succeeded() const noexcept {
+    return succeeded_.load(std::memory_order_acquire);
+  }
 
   void stop() noexcept {
     stopping_.store(true, std::memory_order_seq_cst);

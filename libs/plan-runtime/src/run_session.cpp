@@ -16,21 +16,26 @@ using runtime::SessionResources;
 
 std::string_view run_termination_name(RunTermination termination) noexcept {
   switch (termination) {
-    case RunTermination::kRunning: return "running";
-    case RunTermination::kCompleted: return "completed";
-    case RunTermination::kStopped: return "stopped";
-    case RunTermination::kFailed: return "failed";
+    case RunTermination::kRunning:
+      return "running";
+    case RunTermination::kCompleted:
+      return "completed";
+    case RunTermination::kStopped:
+      return "stopped";
+    case RunTermination::kFailed:
+      return "failed";
   }
   return "unknown";
 }
 
 std::string RunDiagnostic::to_string() const { return place + ": " + error.to_string(); }
 
-/// A session's threads and outcome. The controller thread waits for the lanes, stops the operators and
-/// publishes the termination; everything else only reads.
+/// A session's threads and outcome. The controller thread waits for the lanes, stops the operators
+/// and publishes the termination; everything else only reads.
 class RunSession::State {
  public:
-  explicit State(const ExecutionPlan& plan) : resources_(std::make_unique<SessionResources>(plan)) {}
+  explicit State(const ExecutionPlan& plan)
+      : resources_(std::make_unique<SessionResources>(plan)) {}
   ~State() {
     request_stop();
     if (controller_.joinable()) controller_.join();
@@ -144,8 +149,8 @@ bool RunSession::State::start_lanes() {
   try {
     for (const auto& lane : resources_->lanes) lane->start(spin);
   } catch (const std::system_error& error) {
-    resources_->control.fail("lanes", {ErrorCode::kResourceExhausted, "RUN_THREAD_UNAVAILABLE",
-                                       error.what(), 0});
+    resources_->control.fail(
+        "lanes", {ErrorCode::kResourceExhausted, "RUN_THREAD_UNAVAILABLE", error.what(), 0});
     return false;
   }
   return true;

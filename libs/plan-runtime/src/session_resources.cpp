@@ -8,7 +8,8 @@ namespace weftline::runtime {
 
 expected<void, Error> SessionResources::build(const RunOptions& options, std::string& place) {
   const PlanRecords& records = plan.records();
-  for (const ClockPlanRecord& clock : records.clocks) clocks.push_back(plan.clock_factory(clock.id)());
+  for (const ClockPlanRecord& clock : records.clocks)
+    clocks.push_back(plan.clock_factory(clock.id)());
   WEFTLINE_TRY(build_devices(options, place));
   WEFTLINE_TRY(build_streams(place));
   WEFTLINE_TRY(build_pools(place));
@@ -19,7 +20,8 @@ expected<void, Error> SessionResources::build(const RunOptions& options, std::st
   return {};
 }
 
-expected<void, Error> SessionResources::build_devices(const RunOptions& options, std::string& place) {
+expected<void, Error> SessionResources::build_devices(const RunOptions& options,
+                                                      std::string& place) {
   std::set<DeviceId> wanted;
   for (const auto& operation : plan.operators()) {
     if (operation.device) wanted.insert(*operation.device);
@@ -33,10 +35,11 @@ expected<void, Error> SessionResources::build_devices(const RunOptions& options,
     // The ordinal is only a name on this machine: the plan was made for the device with this UUID.
     const DeviceDescription* planned = plan.records().device_catalog.find(id);
     if (planned != nullptr && planned->uuid != device->description().uuid) {
-      return fail(ErrorCode::kIncompatible, "RUN_DEVICE_REPLACED",
-                  "the plan was compiled for " + planned->name + " with UUID " + to_hex(planned->uuid) +
-                      "; " + id.to_string() + " is now " + device->description().name + " with UUID " +
-                      to_hex(device->description().uuid) + "; compile again with this machine's catalog");
+      return fail(
+          ErrorCode::kIncompatible, "RUN_DEVICE_REPLACED",
+          "the plan was compiled for " + planned->name + " with UUID " + to_hex(planned->uuid) +
+              "; " + id.to_string() + " is now " + device->description().name + " with UUID " +
+              to_hex(device->description().uuid) + "; compile again with this machine's catalog");
     }
     devices.emplace(id, std::move(device));
   }
@@ -76,7 +79,8 @@ void SessionResources::build_lanes() {
   }
 }
 
-expected<void, Error> SessionResources::build_exports(const RunOptions& options, std::string& place) {
+expected<void, Error> SessionResources::build_exports(const RunOptions& options,
+                                                      std::string& place) {
   if (plan.records().export_edges.empty()) return {};
   place = "channels";
   WEFTLINE_ASSIGN(ChannelRuntime runtime, ChannelRuntime::create(options.channels));

@@ -19,14 +19,16 @@
 
 namespace weftline::runtime {
 
-/// Everything that one run of a plan owns. The order of the members is the order of making; destruction is its exact
-/// reverse, also when build() stops half-way. Ids of the plan index the vectors.
+/// Everything that one run of a plan owns. The order of the members is the order of making;
+/// destruction is its exact reverse, also when build() stops half-way. Ids of the plan index the
+/// vectors.
 struct SessionResources {
   explicit SessionResources(const ExecutionPlan& the_plan) : plan(the_plan) {}
   SessionResources(const SessionResources&) = delete;
   SessionResources& operator=(const SessionResources&) = delete;
 
-  /// Makes all of it. On an error the caller drops the object; nothing stays behind. `place` says where it failed.
+  /// Makes all of it. On an error the caller drops the object; nothing stays behind. `place` says
+  /// where it failed.
   [[nodiscard]] expected<void, Error> build(const RunOptions& options, std::string& place);
   /// Destroys the users' instances and all queued samples, so that every slot is back in its pool.
   void release_samples() noexcept;

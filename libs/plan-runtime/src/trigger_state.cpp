@@ -8,13 +8,15 @@ namespace {
 
 using Inputs = std::vector<InputRuntime*>;
 
-/// OnEach (one input) and OnAnyInput (all): due when any of them has a head; takes every head that is there.
+/// OnEach (one input) and OnAnyInput (all): due when any of them has a head; takes every head that
+/// is there.
 class InputTrigger final : public TriggerState {
  public:
   explicit InputTrigger(Inputs inputs) noexcept : inputs_(std::move(inputs)) {}
 
   expected<bool, Error> due(std::int64_t) noexcept override {
-    return std::ranges::any_of(inputs_, [](InputRuntime* input) { return input->head() != nullptr; });
+    return std::ranges::any_of(inputs_,
+                               [](InputRuntime* input) { return input->head() != nullptr; });
   }
   expected<void, Error> select() noexcept override {
     for (InputRuntime* input : inputs_) {
@@ -43,7 +45,8 @@ class AlignedTrigger final : public TriggerState {
       for (InputRuntime* input : inputs_) {
         const SampleMetadata* head = input->head();
         if (head == nullptr) return false;
-        if (!head->capture) return fail(ErrorCode::kProtocolError, "RUN_ALIGNED_WITHOUT_CAPTURE_TIME");
+        if (!head->capture)
+          return fail(ErrorCode::kProtocolError, "RUN_ALIGNED_WITHOUT_CAPTURE_TIME");
         const std::int64_t time = head->capture->timestamp_ns;
         if (oldest == nullptr || time < first) {
           first = time;

@@ -48,7 +48,8 @@ TEST_CASE("a queue behaves like its model under random pushes and pops") {
   bool claimed = false;  // the model's front is in the consumer's hands and can't be dropped
   for (int step = 0; step < 2'000; ++step) {
     if (random() % 2 == 0) {
-      const std::size_t queued = model.size() - (claimed && policy == QueuePolicy::kDropOldest ? 1 : 0);
+      const std::size_t queued =
+          model.size() - (claimed && policy == QueuePolicy::kDropOldest ? 1 : 0);
       REQUIRE(queue.has_room(1) == (policy == QueuePolicy::kDropOldest || queued < depth));
       if (!queue.has_room(1)) continue;
       if (queued == depth) {
@@ -102,7 +103,9 @@ struct Guest {
 };
 
 constexpr PayloadOps kGuestOps{
-    sizeof(Guest), alignof(Guest), false,
+    sizeof(Guest),
+    alignof(Guest),
+    false,
     [](void* to, const void* from) noexcept { ::new (to) Guest(*static_cast<const Guest*>(from)); },
     [](void* to, void* from) noexcept { ::new (to) Guest(*static_cast<Guest*>(from)); },
     [](void* to, void* from) noexcept { *static_cast<Guest*>(to) = *static_cast<Guest*>(from); },
@@ -114,7 +117,11 @@ constexpr PayloadOps kGuestOps{
 TEST_CASE("every value that enters a queue is destroyed once, popped, dropped or left behind") {
   const auto policy = GENERATE(QueuePolicy::kBlocking, QueuePolicy::kDropOldest);
   {
-    EdgeQueue queue({.ops = &kGuestOps, .policy = policy, .depth = 3, .producer = nullptr, .consumer = nullptr});
+    EdgeQueue queue({.ops = &kGuestOps,
+                     .policy = policy,
+                     .depth = 3,
+                     .producer = nullptr,
+                     .consumer = nullptr});
     for (int value = 0; value < 10; ++value) {
       Guest guest;
       if (queue.has_room(1)) queue.push(&guest, false, {});

@@ -5,12 +5,16 @@
 struct Source : weftline::Operator<> {
   weftline::Output<std::uint32_t> out;
   void setup(weftline::OperatorSpec& spec) override { spec.output(out, "out"); }
-  weftline::expected<void, weftline::Error> compute(weftline::ExecutionContext&) override { return {}; }
+  weftline::expected<void, weftline::Error> compute(weftline::ExecutionContext&) override {
+    return {};
+  }
 };
 struct Sink : weftline::Operator<> {
   weftline::Input<float> in;
   void setup(weftline::OperatorSpec& spec) override { spec.input(in, "in"); }
-  weftline::expected<void, weftline::Error> compute(weftline::ExecutionContext&) override { return {}; }
+  weftline::expected<void, weftline::Error> compute(weftline::ExecutionContext&) override {
+    return {};
+  }
 };
 
 void author(weftline::Graph& graph) {

@@ -20,15 +20,16 @@ struct OnEach {
 /// Any input that has a sample; one activation may select several.
 struct OnAnyInput {};
 
-/// A fixed-phase tick of the graph's default clock, counted from start. Ticks missed while the lane was busy, or while an earlier
-/// refusal still holds, collapse into one.
+/// A fixed-phase tick of the graph's default clock, counted from start. Ticks missed while the lane
+/// was busy, or while an earlier refusal still holds, collapse into one.
 struct OnClock {
   std::chrono::nanoseconds period;
   std::chrono::nanoseconds phase{0};
 };
 
-/// The heads of all named inputs, when their capture times lie within `window` (inclusive). Otherwise the oldest head is dropped
-/// and counted. Only heads are looked at; an accepted tuple takes each head once. Samples without a capture time fail the run.
+/// The heads of all named inputs, when their capture times lie within `window` (inclusive).
+/// Otherwise the oldest head is dropped and counted. Only heads are looked at; an accepted tuple
+/// takes each head once. Samples without a capture time fail the run.
 struct OnAligned {
   std::vector<std::reference_wrapper<const InputPort>> inputs;
   std::chrono::nanoseconds window{0};
@@ -36,8 +37,8 @@ struct OnAligned {
 
 using Trigger = std::variant<OnEach, OnAnyInput, OnClock, OnAligned>;
 
-/// When an operator runs. An empty contract on an operator with inputs means OnAnyInput; an operator without inputs must
-/// have a trigger.
+/// When an operator runs. An empty contract on an operator with inputs means OnAnyInput; an
+/// operator without inputs must have a trigger.
 class Contract {
  public:
   Contract() = default;

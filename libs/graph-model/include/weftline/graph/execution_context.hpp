@@ -16,7 +16,9 @@ class ClockRef {
   ClockRef(const Clock& clock, ClockId id) noexcept : clock_(&clock), id_(id) {}
   [[nodiscard]] TimePoint now() const noexcept { return {clock_->now_ns(), id_}; }
   /// Labels a coordinate that came from elsewhere.
-  [[nodiscard]] TimePoint at_ns(std::int64_t timestamp_ns) const noexcept { return {timestamp_ns, id_}; }
+  [[nodiscard]] TimePoint at_ns(std::int64_t timestamp_ns) const noexcept {
+    return {timestamp_ns, id_};
+  }
 
  private:
   const Clock* clock_;
@@ -28,7 +30,8 @@ class ExecutionContext {
  public:
   virtual ~ExecutionContext() = default;
   [[nodiscard]] virtual ActivationReason activation_reason() const noexcept = 0;
-  /// When the activation was decided, on the default clock; for a clock trigger the time of the (last coalesced) tick.
+  /// When the activation was decided, on the default clock; for a clock trigger the time of the
+  /// (last coalesced) tick.
   [[nodiscard]] virtual TimePoint activation_time() const noexcept = 0;
   /// The operator's planned stream; null for a host-only operator. Not to be kept after compute().
   [[nodiscard]] virtual StreamRef cuda_stream() const noexcept = 0;

@@ -18,20 +18,26 @@ class CompileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the compiler returns: records, and the factories of the operators by vertex id. Immutable, cheap to copy, independent
-/// of the graph. A rejected plan keeps its records and diagnostics and can't be run. References and spans that it gives out live as long as
-/// any copy of it: keep one while you read them.
+/// What the compiler returns: records, and the factories of the operators by vertex id. Immutable,
+/// cheap to copy, independent of the graph. A rejected plan keeps its records and diagnostics and
+/// can't be run. References and spans that it gives out live as long as any copy of it: keep one
+/// while you read them.
 class ExecutionPlan {
  public:
-  ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators, std::vector<ClockFactory> clocks);
+  ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators,
+                std::vector<ClockFactory> clocks);
 
   [[nodiscard]] bool ok() const noexcept;
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const noexcept;
   void require_no_errors() const;
 
   [[nodiscard]] const PlanRecords& records() const noexcept;
-  [[nodiscard]] std::span<const OperatorPlanRecord> operators() const noexcept { return records().operators; }
-  [[nodiscard]] std::span<const PayloadEdgePlanRecord> payload_edges() const noexcept { return records().payload_edges; }
+  [[nodiscard]] std::span<const OperatorPlanRecord> operators() const noexcept {
+    return records().operators;
+  }
+  [[nodiscard]] std::span<const PayloadEdgePlanRecord> payload_edges() const noexcept {
+    return records().payload_edges;
+  }
   [[nodiscard]] std::span<const ExecutionPartitionRecord> execution_partitions() const noexcept {
     return records().execution_partitions;
   }
@@ -41,7 +47,9 @@ class ExecutionPlan {
   [[nodiscard]] std::span<const TensorAllocationPlanRecord> tensor_allocations() const noexcept {
     return records().tensor_allocations;
   }
-  [[nodiscard]] const ChannelEndpointCatalog& endpoint_catalog() const noexcept { return records().endpoint_catalog; }
+  [[nodiscard]] const ChannelEndpointCatalog& endpoint_catalog() const noexcept {
+    return records().endpoint_catalog;
+  }
 
   /// Canonical JSON and its digest ("sha256:…"), made once.
   [[nodiscard]] const std::string& json() const noexcept;

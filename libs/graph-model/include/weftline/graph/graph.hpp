@@ -15,7 +15,8 @@ namespace weftline {
 
 class Graph;
 
-/// One operator being authored: its own instance (only for naming ports) and how to make more. Private to Graph and its handles.
+/// One operator being authored: its own instance (only for naming ports) and how to make more.
+/// Private to Graph and its handles.
 struct AuthoredVertex {
   std::string path{};
   std::string type_id{};
@@ -30,7 +31,8 @@ struct AuthoredVertex {
 template <class Op>
 class OperatorHandle {
  public:
-  explicit OperatorHandle(std::weak_ptr<AuthoredVertex> vertex) noexcept : vertex_(std::move(vertex)) {}
+  explicit OperatorHandle(std::weak_ptr<AuthoredVertex> vertex) noexcept
+      : vertex_(std::move(vertex)) {}
   [[nodiscard]] Op* operator->() const { return static_cast<Op*>(lock()->instance.get()); }
   [[nodiscard]] std::string path() const { return lock()->path; }
   /// Replaces the parameter values for plans compiled from now on.
@@ -46,8 +48,9 @@ class OperatorHandle {
   [[nodiscard]] std::shared_ptr<AuthoredVertex> lock() const {
     auto vertex = vertex_.lock();
     if (!vertex) {
-      throw RuntimeError({ErrorCode::kInvalidArgument, "GRAPH_HANDLE_STALE",
-                          "this operator handle outlived its graph; keep the graph while you author", 0});
+      throw RuntimeError(
+          {ErrorCode::kInvalidArgument, "GRAPH_HANDLE_STALE",
+           "this operator handle outlived its graph; keep the graph while you author", 0});
     }
     return vertex;
   }
@@ -76,7 +79,8 @@ class ClockHandle {
   std::uint32_t index_;
 };
 
-/// Where a graph is composed. It never runs. Not thread-safe. A refused call throws RuntimeError and changes nothing.
+/// Where a graph is composed. It never runs. Not thread-safe. A refused call throws RuntimeError
+/// and changes nothing.
 class Graph {
  public:
   explicit Graph(std::string name);
@@ -84,14 +88,18 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   ~Graph();
 
-  /// Adds an operator. `name` is [A-Za-z0-9_-]+ and new here (GRAPH_NAME_INVALID, GRAPH_NAME_DUPLICATE). Constructor arguments are
-  /// copied: the factory makes fresh instances from them for every compilation and run.
+  /// Adds an operator. `name` is [A-Za-z0-9_-]+ and new here (GRAPH_NAME_INVALID,
+  /// GRAPH_NAME_DUPLICATE). Constructor arguments are copied: the factory makes fresh instances
+  /// from them for every compilation and run.
   template <class Op, class... Args>
     requires std::derived_from<Op, OperatorBase>
   OperatorHandle<Op> op(std::string name, Args&&... args) {
     auto make = [held = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() {
-      return std::apply([](const auto&... each) -> std::unique_ptr<OperatorBase> { return std::make_unique<Op>(each...); },
-                        held);
+      return std::apply(
+          [](const auto&... each) -> std::unique_ptr<OperatorBase> {
+            return std::make_unique<Op>(each...);
+          },
+          held);
     };
     AuthoredVertex vertex;
     vertex.path = std::move(name);
@@ -103,8 +111,9 @@ class Graph {
     return OperatorHandle<Op>(add_vertex(std::move(vertex)));
   }
 
-  /// Connects two ports; different payload types do not compile. Throws GRAPH_FLOW_HANDLE_INVALID (a port of another graph
-  /// or not declared in setup()), GRAPH_FLOW_DUPLICATE, GRAPH_QUEUE_DEPTH_ZERO.
+  /// Connects two ports; different payload types do not compile. Throws GRAPH_FLOW_HANDLE_INVALID
+  /// (a port of another graph or not declared in setup()), GRAPH_FLOW_DUPLICATE,
+  /// GRAPH_QUEUE_DEPTH_ZERO.
   template <PublishedPayload T>
   void add_flow(const Output<T>& source, const Input<T>& target, ConnectionOptions options = {}) {
     connect(source, target, options);
@@ -114,7 +123,8 @@ class Graph {
     connect_export(source, topic.ordinal);
   }
 
-  /// Declares an endpoint that other processes subscribe to. The URI is "weftline://…" ("holomq://…" is the same).
+  /// Declares an endpoint that other processes subscribe to. The URI is "weftline://…"
+  /// ("holomq://…" is the same).
   template <PublishedPayload T>
   ExportedTopic<T> export_topic(std::string uri, TopicOptions options = {}) {
     return ExportedTopic<T>(add_export(std::move(uri), std::move(options), payload_identity<T>()));
@@ -131,7 +141,8 @@ class Graph {
   void set_default_clock(ClockHandle clock);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Replays setup() and contract() on fresh instances and returns plain values. Throws what an operator's setup() throws.
+  /// Replays setup() and contract() on fresh instances and returns plain values. Throws what an
+  /// operator's setup() throws.
   [[nodiscard]] GraphSnapshot snapshot() const;
 
  private:

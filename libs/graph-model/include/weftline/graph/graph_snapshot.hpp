@@ -16,17 +16,20 @@
 
 namespace weftline {
 
-/// Makes a fresh, not yet set up instance. Called at compile and again at each run; may be called after the graph is gone.
+/// Makes a fresh, not yet set up instance. Called at compile and again at each run; may be called
+/// after the graph is gone.
 using OperatorFactory = std::function<std::unique_ptr<OperatorBase>()>;
 using ClockFactory = std::function<std::unique_ptr<Clock>()>;
 
-/// Per-edge settings of `add_flow()`. An absent depth is the compiler's to choose; a given one is exact.
+/// Per-edge settings of `add_flow()`. An absent depth is the compiler's to choose; a given one is
+/// exact.
 struct ConnectionOptions {
   std::optional<std::uint32_t> queue_depth{};
   QueuePolicy queue_policy{QueuePolicy::kBlocking};
 };
 
-// A graph as the compiler sees it: values only, except the factories. Vertices, flows and topics are in authored order.
+// A graph as the compiler sees it: values only, except the factories. Vertices, flows and topics
+// are in authored order.
 
 struct VertexSnapshot {
   std::string path{};

@@ -11,7 +11,8 @@
 
 namespace weftline {
 
-/// An operator without its parameter type. One instance belongs to one lane: its members need no locks.
+/// An operator without its parameter type. One instance belongs to one lane: its members need no
+/// locks.
 class OperatorBase {
  public:
   OperatorBase() = default;
@@ -23,9 +24,11 @@ class OperatorBase {
   virtual void setup(OperatorSpec& spec) = 0;
   /// Time: when compute() runs. Called after setup().
   [[nodiscard]] virtual Contract contract() const { return {}; }
-  /// Work. An error ends the run as failed; so does an exception, reported with this operator's name.
+  /// Work. An error ends the run as failed; so does an exception, reported with this operator's
+  /// name.
   virtual expected<void, Error> compute(ExecutionContext& context) = 0;
-  /// Cold, before the first and after the last activation. May throw; a throwing start() fails the run before it begins.
+  /// Cold, before the first and after the last activation. May throw; a throwing start() fails the
+  /// run before it begins.
   virtual void start(LifecycleContext&) {}
   virtual void stop(LifecycleContext&) {}
 

@@ -61,9 +61,9 @@ class OutputSpecBuilder {
   std::size_t index_;
 };
 
-/// Collects what `setup()` declares. `setup()` may be called many times on fresh instances and must declare the same each time.
-/// Mistakes throw RuntimeError at the call: an empty or repeated name (PORT_NAME_INVALID, PORT_NAME_DUPLICATE), a port declared
-/// twice (PORT_DECLARED_TWICE).
+/// Collects what `setup()` declares. `setup()` may be called many times on fresh instances and must
+/// declare the same each time. Mistakes throw RuntimeError at the call: an empty or repeated name
+/// (PORT_NAME_INVALID, PORT_NAME_DUPLICATE), a port declared twice (PORT_DECLARED_TWICE).
 class OperatorSpec {
  public:
   template <PublishedPayload T>
@@ -81,8 +81,10 @@ class OperatorSpec {
  private:
   friend class InputSpecBuilder;
   friend class OutputSpecBuilder;
-  InputSpecBuilder add_input(InputPort& port, std::string name, PayloadIdentity payload, const PayloadOps& ops);
-  OutputSpecBuilder add_output(OutputPort& port, std::string name, PayloadIdentity payload, const PayloadOps& ops);
+  InputSpecBuilder add_input(InputPort& port, std::string name, PayloadIdentity payload,
+                             const PayloadOps& ops);
+  OutputSpecBuilder add_output(OutputPort& port, std::string name, PayloadIdentity payload,
+                               const PayloadOps& ops);
   std::vector<InputDeclaration> inputs_{};
   std::vector<OutputDeclaration> outputs_{};
 };

@@ -15,13 +15,15 @@ namespace weftline {
 /// The parameters of an operator that has none.
 struct NoParams {};
 
-/// Names a parameter struct: a stable id and a version to raise when the meaning of a field changes.
+/// Names a parameter struct: a stable id and a version to raise when the meaning of a field
+/// changes.
 struct ParamSchemaName {
   std::string_view id{};
   std::uint32_t version{1};
 };
 
-[[nodiscard]] constexpr ParamSchemaName param_schema(std::string_view id, std::uint32_t version) noexcept {
+[[nodiscard]] constexpr ParamSchemaName param_schema(std::string_view id,
+                                                     std::uint32_t version) noexcept {
   return {id, version};
 }
 
@@ -49,7 +51,7 @@ JsonValue value_to_json(const T& value) {
 
 template <auto Member>
 struct MemberOf;
-template <class C, class M, M C::* Pointer>
+template <class C, class M, M C::*Pointer>
 struct MemberOf<Pointer> {
   using Class = C;
   static const M& get(const C& object) noexcept { return object.*Pointer; }
@@ -95,12 +97,12 @@ template <class P>
 /// Beside a plain aggregate, at namespace scope, outside any namespace:
 /// `WEFTLINE_PARAM_SCHEMA(app::Threshold, weftline::param_schema("com.example.Threshold", 1),
 ///                        weftline::field<&app::Threshold::level>("level"))`.
-#define WEFTLINE_PARAM_SCHEMA(Type, name, ...)                          \
-  template <>                                                           \
-  struct weftline::ParamSchemaOf<Type> {                                \
-    static constexpr ::weftline::ParamSchemaName kName = name;          \
-    template <class Visit>                                              \
-    static void for_each_field(Visit&& visit) {                         \
-      [&visit](auto... fields) { (visit(fields), ...); }(__VA_ARGS__);  \
-    }                                                                   \
+#define WEFTLINE_PARAM_SCHEMA(Type, name, ...)                         \
+  template <>                                                          \
+  struct weftline::ParamSchemaOf<Type> {                               \
+    static constexpr ::weftline::ParamSchemaName kName = name;         \
+    template <class Visit>                                             \
+    static void for_each_field(Visit&& visit) {                        \
+      [&visit](auto... fields) { (visit(fields), ...); }(__VA_ARGS__); \
+    }                                                                  \
   }

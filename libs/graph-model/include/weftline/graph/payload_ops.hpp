@@ -11,7 +11,8 @@
 
 namespace weftline {
 
-/// How a queue handles values of one payload type without knowing it. None of the functions throws or allocates.
+/// How a queue handles values of one payload type without knowing it. None of the functions throws
+/// or allocates.
 struct PayloadOps {
   std::size_t size{0};
   std::size_t alignment{1};
@@ -32,7 +33,9 @@ template <PublishedPayload T>
       std::is_same_v<T, Tensor>,
       [](void* to, const void* from) noexcept { ::new (to) T(*static_cast<const T*>(from)); },
       [](void* to, void* from) noexcept { ::new (to) T(std::move(*static_cast<T*>(from))); },
-      [](void* to, void* from) noexcept { *static_cast<T*>(to) = std::move(*static_cast<T*>(from)); },
+      [](void* to, void* from) noexcept {
+        *static_cast<T*>(to) = std::move(*static_cast<T*>(from));
+      },
       [](void* value) noexcept { static_cast<T*>(value)->~T(); },
   };
   return kOps;

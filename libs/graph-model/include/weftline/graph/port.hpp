@@ -12,7 +12,8 @@
 
 namespace weftline {
 
-/// Where a port stands: set when `setup()` declares it. Ports are members of their operator; they never move.
+/// Where a port stands: set when `setup()` declares it. Ports are members of their operator; they
+/// never move.
 class PortBase {
  public:
   PortBase() = default;
@@ -61,8 +62,8 @@ class InputPort : public PortBase {
 class OutputPort : public PortBase {
  public:
   void bind(OutputBinding* binding) noexcept { binding_ = binding; }
-  /// Ordered end of stream: recipients see it after everything emitted before. An operator whose outputs are all closed
-  /// is finished and not activated again. A second close is kClosed.
+  /// Ordered end of stream: recipients see it after everything emitted before. An operator whose
+  /// outputs are all closed is finished and not activated again. A second close is kClosed.
   expected<void, Error> close() noexcept {
     if (!binding_) return fail(ErrorCode::kInvalidArgument, kTokenPortUnbound);
     return binding_->close();
@@ -80,8 +81,8 @@ template <PublishedPayload T>
 class Input final : public InputPort {
  public:
   using Payload = T;
-  /// The selected sample. A received tensor is already ordered on `ctx.cuda_stream()`. kNotReady when this activation
-  /// selected nothing here. Never blocks or allocates.
+  /// The selected sample. A received tensor is already ordered on `ctx.cuda_stream()`. kNotReady
+  /// when this activation selected nothing here. Never blocks or allocates.
   [[nodiscard]] expected<Sample<T>, Error> receive() noexcept {
     Sample<T> sample{};
     WEFTLINE_TRY(receive_into(&sample.data, sample.metadata));
@@ -94,33 +95,38 @@ template <PublishedPayload T>
 class Output final : public OutputPort {
  public:
   using Payload = T;
-  /// Publishes to every connected port, all or none. kBackpressured (a queue is full) and kNotReady (a required peer is
-  /// missing) may be retried with an equal value; everything else is final. Never blocks or allocates.
+  /// Publishes to every connected port, all or none. kBackpressured (a queue is full) and kNotReady
+  /// (a required peer is missing) may be retried with an equal value; everything else is final.
+  /// Never blocks or allocates.
   [[nodiscard]] expected<void, Error> emit(T value, const EmitOptions& options = {}) noexcept {
     if (!binding()) return fail(ErrorCode::kInvalidArgument, kTokenPortUnbound);
     return binding()->emit(&value, options);
   }
 };
 
-/// An output of tensors: either loans from the pool that the plan gave to this port, or handles received elsewhere.
+/// An output of tensors: either loans from the pool that the plan gave to this port, or handles
+/// received elsewhere.
 template <>
 class Output<Tensor> final : public OutputPort {
  public:
   using Payload = Tensor;
   /// Borrows a slot of this port's pool. kResourceExhausted at once when all are out; kNotSupported
   /// (TENSOR_OUTPUT_WITHOUT_POOL) on a pass-through output.
-  [[nodiscard]] expected<TensorOutputLoan, Error> allocate_tensor(const TensorLoanRequest& request) noexcept {
+  [[nodiscard]] expected<TensorOutputLoan, Error> allocate_tensor(
+      const TensorLoanRequest& request) noexcept {
     if (!binding()) return fail(ErrorCode::kInvalidArgument, kTokenPortUnbound);
     return binding()->allocate_tensor(request);
   }
-  /// Publishes a committed loan. After kBackpressured or kNotReady the loan is still the caller's, to retry or drop; every
-  /// other outcome consumes it.
-  [[nodiscard]] expected<void, Error> emit(TensorOutputLoan&& loan, const EmitOptions& options = {}) noexcept {
+  /// Publishes a committed loan. After kBackpressured or kNotReady the loan is still the caller's,
+  /// to retry or drop; every other outcome consumes it.
+  [[nodiscard]] expected<void, Error> emit(TensorOutputLoan&& loan,
+                                           const EmitOptions& options = {}) noexcept {
     if (!binding()) return fail(ErrorCode::kInvalidArgument, kTokenPortUnbound);
     return binding()->emit_loan(loan, options);
   }
   /// Forwards a tensor received elsewhere: the same slot, one more handle.
-  [[nodiscard]] expected<void, Error> emit(Tensor tensor, const EmitOptions& options = {}) noexcept {
+  [[nodiscard]] expected<void, Error> emit(Tensor tensor,
+                                           const EmitOptions& options = {}) noexcept {
     if (!binding()) return fail(ErrorCode::kInvalidArgument, kTokenPortUnbound);
     return binding()->emit(&tensor, options);
   }

@@ -11,8 +11,8 @@
 
 namespace weftline {
 
-/// Does the graph insist on a peer, and how long does start-up wait for one? With an optional peer that is not there an emit
-/// succeeds with 0 recipients; with a required one it is kNotReady.
+/// Does the graph insist on a peer, and how long does start-up wait for one? With an optional peer
+/// that is not there an emit succeeds with 0 recipients; with a required one it is kNotReady.
 struct TopicAttachPolicy {
   PeerRequirement peer{PeerRequirement::kRequired};
   std::chrono::nanoseconds wait{0};

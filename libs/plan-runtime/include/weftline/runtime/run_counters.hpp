@@ -10,8 +10,8 @@
 
 namespace weftline {
 
-// A reading of a session's counters. Each number is exact at some moment during the call; together they are a
-// snapshot good enough for people. Vectors are in the order of the plan's records.
+// A reading of a session's counters. Each number is exact at some moment during the call; together
+// they are a snapshot good enough for people. Vectors are in the order of the plan's records.
 
 struct OperatorCounters {
   VertexId vertex{};
@@ -21,8 +21,8 @@ struct OperatorCounters {
   std::uint64_t discarded{0};        ///< Samples that arrived after the operator had finished.
   std::uint64_t unread{0};           ///< Selected samples that compute() did not receive.
   std::uint64_t emits{0};
-  std::uint64_t refused_emits{0};    ///< kBackpressured or kNotReady answers.
-  std::uint64_t refused_loans{0};    ///< kResourceExhausted answers.
+  std::uint64_t refused_emits{0};  ///< kBackpressured or kNotReady answers.
+  std::uint64_t refused_loans{0};  ///< kResourceExhausted answers.
   bool finished{false};
 };
 

@@ -38,7 +38,8 @@ struct RunOptions {
   ChannelRuntimeOptions channels{};
 };
 
-/// A running plan: owns its threads and everything they use. Any thread may call the const members and request_stop().
+/// A running plan: owns its threads and everything they use. Any thread may call the const members
+/// and request_stop().
 class RunSession {
  public:
   RunSession(RunSession&&) noexcept;
@@ -46,8 +47,8 @@ class RunSession {
   /// Stops and joins.
   ~RunSession();
 
-  /// Asks every lane to end after its current activation. Queued samples are not drained and outputs are not
-  /// closed: that is what `Output::close()` in a source is for. Returns at once.
+  /// Asks every lane to end after its current activation. Queued samples are not drained and
+  /// outputs are not closed: that is what `Output::close()` in a source is for. Returns at once.
   void request_stop() noexcept;
   /// Blocks until the run has ended and every operator's stop() has returned.
   void wait() const;
@@ -66,9 +67,9 @@ class RunSession {
   std::unique_ptr<State> state_;
 };
 
-/// Builds everything that the plan counts, starts the operators, and runs one thread per partition. Nothing of it
-/// throws: whatever can't be had gives a session that has failed already, with diagnostics, and leaves
-/// nothing behind. A rejected plan fails with RUN_PLAN_REJECTED.
+/// Builds everything that the plan counts, starts the operators, and runs one thread per partition.
+/// Nothing of it throws: whatever can't be had gives a session that has failed already, with
+/// diagnostics, and leaves nothing behind. A rejected plan fails with RUN_PLAN_REJECTED.
 [[nodiscard]] RunSession run_async(const ExecutionPlan& plan, const RunOptions& options = {});
 
 }  // namespace weftline
