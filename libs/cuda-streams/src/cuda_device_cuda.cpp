@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_device.hpp"
 
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,12 @@ class RelaxedCapture {
  private:
   cudaStreamCaptureMode mode_{cudaStreamCaptureModeRelaxed};
 };
+
+bool is_host_memory(const void* data) noexcept {
+  cudaPointerAttributes attributes{};
+  return cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
+         (attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeUnregistered);
+}
 
 cudaError_t allocate_kind(MemoryKind kind, void** data, std::uint64_t bytes) noexcept {
   switch (kind) {
@@ -168,6 +175,10 @@ expected<void, Error> CudaDevice::copy(StreamRef stream, void* destination, cons
     return {};
   }
   const CurrentContext current = enter();
+  if (is_host_memory(destination) && is_host_memory(source)) {
+    // Between two ranges of host memory cudaMemcpyAsync blocks until the stream gets there.
+    return launch_host(stream, HostTask([=] { std::memcpy(destination, source, bytes); }));
+  }
   return check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream.get()),
                "cudaMemcpyAsync");
 }

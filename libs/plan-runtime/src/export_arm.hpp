@@ -44,8 +44,7 @@ class ExportArm {
   void close() noexcept { static_cast<void>(publisher_.close()); }
   [[nodiscard]] InlinePublisher& publisher() noexcept { return publisher_; }
   [[nodiscard]] ExportCounters counters() const noexcept {
-    return {endpoint_, publisher_.subscriber_count(), published_.read(), without_recipient_.read(),
-            publisher_.dropped()};
+    return {endpoint_, publisher_.subscriber_count(), published_.read(), without_recipient_.read()};
   }
 
  private:

@@ -50,7 +50,6 @@ struct ExportCounters {
   std::uint32_t subscribers{0};
   std::uint64_t published{0};          ///< Samples with at least one recipient.
   std::uint64_t without_recipient{0};  ///< Samples emitted while no optional peer was there.
-  std::uint64_t dropped{0};
 };
 
 struct RunCounters {
