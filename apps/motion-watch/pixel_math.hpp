@@ -46,17 +46,6 @@ WEFTLINE_HOST_DEVICE inline std::uint8_t tinted(std::uint8_t value, std::uint8_t
   return static_cast<std::uint8_t>((value + tint + 1u) >> 1);
 }
 
-/// Whether the preview pixel (x, y) lies on the outline of `box`.
-WEFTLINE_HOST_DEVICE inline bool on_outline(std::uint32_t x, std::uint32_t y, const Box& box) {
-  const std::uint32_t left = box.x / 2u;
-  const std::uint32_t top = box.y / 2u;
-  const std::uint32_t right = left + box.w / 2u;
-  const std::uint32_t bottom = top + box.h / 2u;
-  if (x < left || x >= right || y < top || y >= bottom) return false;
-  return x - left < kOutlineWidth || right - x <= kOutlineWidth || y - top < kOutlineWidth ||
-         bottom - y <= kOutlineWidth;
-}
-
 /// The box of a region in pixels of the frame.
 WEFTLINE_HOST_DEVICE inline Box box_of(const CellRegion& region, FrameGeometry frame) {
   constexpr std::uint32_t kCell = 2 * kCellSide;

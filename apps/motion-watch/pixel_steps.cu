@@ -189,6 +189,17 @@ __global__ void label_boxes_kernel(const std::uint8_t* counts, FrameGeometry fra
   }
 }
 
+// Whether the preview pixel (x, y) lies on the outline of `box`.
+__device__ bool on_outline(std::uint32_t x, std::uint32_t y, const Box& box) {
+  const std::uint32_t left = box.x / 2u;
+  const std::uint32_t top = box.y / 2u;
+  const std::uint32_t right = left + box.w / 2u;
+  const std::uint32_t bottom = top + box.h / 2u;
+  if (x < left || x >= right || y < top || y >= bottom) return false;
+  return x - left < kOutlineWidth || right - x <= kOutlineWidth || y - top < kOutlineWidth ||
+         bottom - y <= kOutlineWidth;
+}
+
 __global__ void overlay_kernel(const std::uint8_t* rgb, std::uint32_t frame_width, Picture half,
                                const std::uint8_t* mask, const MotionBoxes* boxes,
                                std::uint8_t* preview) {

@@ -58,8 +58,9 @@ class Device {
   /// Whether the last record is complete. Never blocks; safe beside a stream capture of another
   /// thread.
   [[nodiscard]] virtual expected<bool, Error> is_complete(EventRef event) noexcept = 0;
-  /// Memory of any kind; the ranges must not overlap. 0 bytes queue nothing. Where a side is plain
-  /// kHost memory, CUDA may block the caller until the copy is done.
+  /// Memory of any kind; the ranges must not overlap. 0 bytes queue nothing. Plain kHost memory is
+  /// not ordered by CUDA: towards a device its bytes are read during the call, before earlier work
+  /// of the stream, and from a device the caller blocks until the copy is done. Pinned memory is.
   virtual expected<void, Error> copy(StreamRef stream, void* destination, const void* source,
                                      std::uint64_t bytes) noexcept = 0;
   /// Memory that the device reaches: every kind but kHost. 0 bytes queue nothing.
