@@ -4,7 +4,8 @@
 #include "weftline/tensor/tensor_pool.hpp"
 
 int main() {
-  const auto pool = weftline::TensorPool::build({.name = "consumer", .slot_bytes = 64, .slot_count = 2});
+  const auto pool =
+      weftline::TensorPool::build({.name = "consumer", .slot_bytes = 64, .slot_count = 2});
   if (!pool) {
     std::cout << pool.error().message << '\n';
     return 1;
