@@ -71,10 +71,10 @@ std::uint32_t EdgeQueue::take_free_cell() noexcept {
   return number;
 }
 
-void EdgeQueue::steal_oldest() noexcept {
-  std::uint64_t head = head_.load(std::memory_order_acquire);
+void EdgeQueue::steal(std::uint64_t head) noexcept {
   const std::uint32_t number = queued_[head % cell_count_].load(std::memory_order_relaxed);
-  // A failed exchange means that the consumer took it: room all the same.
+  // From the very head that was seen to be too far back: read again, it could be the tail by now. A
+  // failed exchange means that the consumer took the sample: room all the same.
   if (!head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) return;
   ops_.destroy(value_in(number));
   free_.push_back(number);
@@ -85,7 +85,8 @@ void EdgeQueue::push(void* value, bool move, const SampleMetadata& metadata) noe
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   auto number = static_cast<std::uint32_t>(tail % cell_count_);
   if (policy_ == QueuePolicy::kDropOldest) {
-    if (tail - head_.load(std::memory_order_acquire) >= depth_) steal_oldest();
+    const std::uint64_t head = head_.load(std::memory_order_acquire);
+    if (tail - head >= depth_) steal(head);
     number = take_free_cell();
     queued_[tail % cell_count_].store(number, std::memory_order_relaxed);
   }

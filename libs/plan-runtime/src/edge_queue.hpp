@@ -92,7 +92,8 @@ class EdgeQueue {
     return cell(number) + value_offset_;
   }
   [[nodiscard]] std::uint32_t take_free_cell() noexcept;
-  void steal_oldest() noexcept;
+  /// Drops the sample at `head` unless the consumer has it.
+  void steal(std::uint64_t head) noexcept;
 
   static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
   struct FreeAligned {
