@@ -175,6 +175,106 @@ TEST_CASE("tensors keep their bytes through pools, streams and forks, and every 
   }
 }
 
+namespace {
+
+/// One device tensor whose write, on the producer's stream, waits for a gate.
+class GatedWriter final : public Operator<> {
+ public:
+  explicit GatedWriter(std::shared_ptr<Gate> gate) : gate_(std::move(gate)) {}
+  Output<Tensor> out;
+  void setup(OperatorSpec& spec) override {
+    spec.output(out, "out").produces_tensor(pooled(MemoryKind::kCudaDevice));
+  }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
+  expected<void, Error> compute(ExecutionContext& context) override {
+    WEFTLINE_ASSIGN(auto loan, out.allocate_tensor({.shape = kShape, .dtype = kU32}));
+    WEFTLINE_TRY(loan.write_and_commit(context.cuda_stream(), [&](void* data, std::uint64_t) {
+      auto* first = static_cast<std::uint32_t*>(data);
+      *first = 0;
+      return weftline::launch(
+          context.cuda_stream(), {}, {},
+          [first, gate = gate_.get()] {
+            if (gate->pass()) *first = 42;
+          },
+          [](CUstream_st*) { return expected<void, Error>{}; });
+    }));
+    WEFTLINE_TRY(out.emit(std::move(loan)));
+    return out.close();
+  }
+
+ private:
+  const std::shared_ptr<Gate> gate_;
+};
+
+/// What the reader's stream found, and when.
+struct Reading {
+  std::atomic<bool> submitted{false};
+  std::atomic<bool> done{false};
+  std::atomic<std::uint32_t> value{0};
+};
+
+class StreamReader final : public Operator<> {
+ public:
+  explicit StreamReader(std::shared_ptr<Reading> reading) : reading_(std::move(reading)) {}
+  Input<Tensor> in;
+  void setup(OperatorSpec& spec) override { spec.input(in, "in"); }
+  Contract contract() const override { return Contract().trigger(OnEach{in}); }
+  expected<void, Error> compute(ExecutionContext& context) override {
+    WEFTLINE_ASSIGN(const auto sample, in.receive());
+    const auto* first = sample.data.data_as<std::uint32_t>();
+    WEFTLINE_TRY(weftline::launch(
+        context.cuda_stream(), {}, {},
+        [first, reading = reading_.get()] {
+          reading->value = *first;
+          reading->done = true;
+        },
+        [](CUstream_st*) { return expected<void, Error>{}; }));
+    reading_->submitted = true;
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<Reading> reading_;
+};
+
+}  // namespace
+
+TEST_CASE("work on a consumer's stream waits for the producer's write, and compute does not") {
+  weftline::Graph graph{"ordered"};
+  use_realtime_clock(graph);
+  const auto gate = std::make_shared<Gate>();
+  const auto reading = std::make_shared<Reading>();
+  const auto writer = graph.op<GatedWriter>("writer", gate);
+  const auto reader = graph.op<StreamReader>("reader", reading);
+  graph.add_flow(writer->out, reader->in);
+  graph.partition("writing").add(writer);
+  graph.partition("reading").add(reader);
+  weftline::CompileOptions options;
+  options.devices = weftline::capture_device_catalog();
+  options.deployment.bind_tensor_output_device(
+      {.operator_path = "writer",
+       .output_port = "out",
+       .device = weftline::DeviceId{weftline::DeviceKind::kEmulated, 0}});
+  const auto plan = weftline::compile(graph, options);
+  INFO(weftline::format_diagnostics(plan.diagnostics()));
+  REQUIRE(plan.ok());
+  const auto session = weftline::run_async(plan);
+  REQUIRE(gate->wait_for_visitor());
+  // The reader's callback has run although the write has not: no host thread waited.
+  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
+  while (!reading->submitted && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  REQUIRE(reading->submitted);
+  for (int look = 0; look < 10'000; ++look) std::this_thread::yield();
+  CHECK_FALSE(reading->done);
+  gate->open();
+  REQUIRE(run_to_end(session) == RunTermination::kCompleted);
+  CHECK(reading->value == 42);
+}
+
 TEST_CASE(
     "a received tensor that breaks the input's contract fails the run before compute sees it") {
   weftline::Graph graph{"contract"};
