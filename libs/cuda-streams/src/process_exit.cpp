@@ -12,7 +12,7 @@ constinit std::atomic<bool> exit_has_begun{false};
 }  // namespace
 
 void watch_process_exit() noexcept {
-  [[maybe_unused]] static const int registered = std::atexit([] { exit_has_begun = true; });
+  [[maybe_unused]] static const int kRegistered = std::atexit([] { exit_has_begun = true; });
 }
 
 bool process_exit_has_begun() noexcept { return exit_has_begun; }

@@ -67,8 +67,8 @@ class Device {
   virtual expected<void, Error> fill(StreamRef stream, void* destination, std::byte value,
                                      std::uint64_t bytes) noexcept = 0;
   /// Runs `task` on a host thread when all earlier work on `stream` is done; later work waits for
-  /// it. CUDA holds at most 1024 tasks in flight per device: one more is kResourceExhausted
-  /// (DEVICE_HOST_TASKS_EXHAUSTED).
+  /// it. CUDA holds at most 1024 tasks in flight per device, copies between two ranges of host
+  /// memory among them: one more is kResourceExhausted (DEVICE_HOST_TASKS_EXHAUSTED).
   virtual expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept = 0;
   /// The outcome of kernel launches made directly on this device's streams by the calling thread
   /// since the last call (cudaGetLastError).
