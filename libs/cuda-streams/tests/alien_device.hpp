@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -18,10 +20,10 @@ class AlienDevice final : public Device, public std::enable_shared_from_this<Ali
     return description_;
   }
   expected<Stream, Error> create_stream(const StreamOptions&) override {
-    return Stream(shared_from_this(), reinterpret_cast<CUstream_st*>(kNowhere));
+    return Stream(shared_from_this(), std::bit_cast<CUstream_st*>(kNowhere));
   }
   expected<Event, Error> create_event() override {
-    return Event(shared_from_this(), reinterpret_cast<CUevent_st*>(kNowhere));
+    return Event(shared_from_this(), std::bit_cast<CUevent_st*>(kNowhere));
   }
   expected<MemoryBlock, Error> allocate(MemoryKind, std::uint64_t) override { return refuse(); }
   expected<void, Error> make_current() noexcept override { return refuse(); }

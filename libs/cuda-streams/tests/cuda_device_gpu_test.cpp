@@ -80,7 +80,8 @@ TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the
   static constexpr std::uint32_t kCount = 1000;
   const auto run = [&](Workbench* bench) {
     const StreamRef stream = bench != nullptr ? bench->stream() : StreamRef{};
-    const auto bytes = (bench != nullptr ? *bench : emulated).pinned(kCount * 4, std::byte{0x7F});
+    const auto bytes = (bench != nullptr ? *bench : emulated)
+                           .pinned(kCount * sizeof(std::uint32_t), std::byte{0x7F});
     auto* const values = reinterpret_cast<std::uint32_t*>(bytes.data());
     const MemoryAccess access{bytes.data(), bytes.size()};
     require_ok(launch(

@@ -68,6 +68,7 @@ TEST_CASE("threads that share a pool never share a slot") {
   std::atomic<int> wrong{0};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < kRounds; ++i) {
