@@ -62,7 +62,8 @@ test_preset() {  # <preset> [<ctest argument>...]
     --parallel "$jobs" --output-junit "$root/build/$preset/tests.xml" "$@" 2>&1 | progress
 }
 
-# Adds a preset's test results to the sums. A test that could not be started is a failed one.
+# Adds a preset's test results to the sums, and shows what each failed test printed. A test that
+# could not be started is a failed one.
 count_tests() {  # <preset>
   local results=$root/build/$1/tests.xml now_passed now_failed now_skipped
   read -r now_passed now_failed now_skipped < <(python3 - "$results" <<'PYTHON'
@@ -77,6 +78,10 @@ for case in xml.parse(sys.argv[1]).getroot().iter("testcase"):
         skipped += 1
     else:
         failed += 1
+        printed = (case.findtext("system-out") or "printed nothing").splitlines()
+        print(f"   {case.get('name')} failed:", file=sys.stderr)
+        for line in printed[-80:]:
+            print(f"   | {line}", file=sys.stderr)
 print(passed, failed, skipped)
 PYTHON
   ) || { now_passed=0 now_failed=1 now_skipped=0; }
