@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <stdexcept>
-#include <thread>
 
 #include "test_operators.hpp"
 
@@ -103,8 +102,9 @@ TEST_CASE("a full arm holds back the whole publication, and nothing is lost when
   REQUIRE(gate->wait_for_visitor());
   // The shut arm takes 3 (the one being looked at is still queued until it is received).
   REQUIRE(free_arm->wait_for_count(3));
-  while (counters_of(plan, session.counters(), "source").refused_emits == 0)
-    std::this_thread::yield();
+  REQUIRE(eventually(session, [&] {
+    return counters_of(plan, session.counters(), "source").refused_emits > 0;
+  }));
   CHECK(free_arm->values() == counting(3));
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
@@ -128,8 +128,13 @@ TEST_CASE("an operator driven by inputs is not activated while its output is ful
   const auto plan = compiled(graph);
   const auto session = weftline::run_async(plan);
   REQUIRE(gate->wait_for_visitor());
-  while (counters_of(plan, session.counters(), "source").refused_emits == 0)
-    std::this_thread::yield();
+  // The source is refused once two samples wait for `add`, whose first activation may still be on
+  // its way out of compute() then.
+  REQUIRE(eventually(session, [&] {
+    const auto counters = session.counters();
+    return counters_of(plan, counters, "source").refused_emits > 0 &&
+           counters_of(plan, counters, "add").activations > 0;
+  }));
   const auto held = session.counters();
   CHECK(counters_of(plan, held, "add").activations == 1);
   CHECK(counters_of(plan, held, "add").refused_emits == 0);
@@ -152,13 +157,17 @@ TEST_CASE("a drop-oldest edge keeps the newest samples in order and counts the r
   const auto plan = compiled(graph);
   const auto session = weftline::run_async(plan);
   REQUIRE(gate->wait_for_visitor());
-  while (!counters_of(plan, session.counters(), "source").finished) std::this_thread::yield();
+  REQUIRE(eventually(
+      session, [&] { return counters_of(plan, session.counters(), "source").finished; }));
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
+  // The four newest were queued; before them came what the sink had in hand, unless it first looked
+  // when all had been emitted.
   const auto received = values->values();
-  REQUIRE(received.size() == 5);  // the one in hand, and four queued
-  CHECK(std::vector(received.begin() + 1, received.end()) == counting(4, 996));
-  CHECK(session.counters().edges[0].dropped == 995);
+  REQUIRE((received.size() == 4 || received.size() == 5));
+  CHECK(std::vector(received.end() - 4, received.end()) == counting(4, 996));
+  CHECK(received.front() <= 996);
+  CHECK(session.counters().edges[0].dropped == 1'000 - received.size());
 }
 
 TEST_CASE("an error of compute ends the run as failed, under the operator's name") {

@@ -263,11 +263,7 @@ TEST_CASE("work on a consumer's stream waits for the producer's write, and compu
   const auto session = weftline::run_async(plan);
   REQUIRE(gate->wait_for_visitor());
   // The reader's callback has run although the write has not: no host thread waited.
-  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
-  while (!reading->submitted && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::yield();
-  }
-  REQUIRE(reading->submitted);
+  REQUIRE(eventually(session, [&] { return reading->submitted.load(); }));
   for (int look = 0; look < 10'000; ++look) std::this_thread::yield();
   CHECK_FALSE(reading->done);
   gate->open();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -179,6 +180,19 @@ inline weftline::RunTermination run_to_end(const weftline::RunSession& session) 
   if (!session.wait_until(std::chrono::steady_clock::now() + kWatchdog))
     return weftline::RunTermination::kRunning;
   return session.termination();
+}
+
+/// Looks until it is so; false when the run ended, or the watchdog fired, before it was.
+template <class Predicate>
+bool eventually(const weftline::RunSession& session, Predicate holds) {
+  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
+  while (!holds()) {
+    const bool over = session.termination() != weftline::RunTermination::kRunning ||
+                      std::chrono::steady_clock::now() > deadline;
+    if (over) return holds();
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 inline std::vector<std::uint64_t> counting(std::uint64_t count, std::uint64_t from = 0) {

@@ -8,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
 #include <optional>
+#include <random>
 
 #include "channel_fixture.hpp"
 #include "discovery_record.hpp"
@@ -250,6 +251,19 @@ TEST_CASE("a scribbled claims page costs its own link only") {
   publishing.check_alive();
 }
 
+namespace {
+
+/// Random like a publisher's: it names a socket that every process of the machine shares.
+Incarnation rogue_incarnation() {
+  std::random_device random;
+  Incarnation incarnation{1};
+  for (std::size_t byte = 1; byte < incarnation.size(); ++byte)
+    incarnation[byte] = static_cast<std::uint8_t>(random());
+  return incarnation;
+}
+
+}  // namespace
+
 TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handshake") {
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());
@@ -257,7 +271,7 @@ TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handsh
   const auto opened = open_runtime_directory(directory.path());
   RecordContent content;
   content.pid = ::getpid();
-  content.incarnation = {9, 9, 9};
+  content.incarnation = rogue_incarnation();
   content.endpoint_json = *endpoint_to_json("test-deployment", endpoint);
   const auto listener = listen_for(content.incarnation);
   REQUIRE(listener.has_value());
@@ -319,7 +333,7 @@ TEST_CASE("a frame that no publisher writes ends the link with a protocol error"
   const auto opened = open_runtime_directory(directory.path());
   RecordContent content;
   content.pid = ::getpid();
-  content.incarnation = {8, 8};
+  content.incarnation = rogue_incarnation();
   content.endpoint_json = *endpoint_to_json("test-deployment", endpoint);
   const auto listener = listen_for(content.incarnation);
   const auto record = DiscoveryRecord::create(
