@@ -81,9 +81,14 @@ function(weftline_private_flags target)
   set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     list(APPEND warnings -Wthread-safety)
-  elseif(WEFTLINE_SANITIZE)
-    # gcc's own manual: sanitizers make this warning see paths that do not exist (variants above all).
-    list(APPEND warnings -Wno-maybe-uninitialized)
+  else()
+    if(WEFTLINE_SANITIZE)
+      # gcc's own manual: sanitizers make this warning see paths that do not exist (variants above all).
+      list(APPEND warnings -Wno-maybe-uninitialized)
+    endif()
+    if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      list(APPEND warnings -Wno-restrict)  # false on a literal + std::string: GCC bug 105651
+    endif()
   endif()
   if(WEFTLINE_WARNINGS_AS_ERRORS)
     list(APPEND warnings -Werror)

@@ -25,6 +25,20 @@ void require_name(std::string_view what, const std::string& name) {
   }
 }
 
+/// "input 0 frames: tensor; output 0 mask: tensor"
+std::string describe_ports(const OperatorSpec& spec) {
+  std::string text;
+  const auto add = [&](std::string_view kind, std::size_t index, const auto& port) {
+    text += (text.empty() ? "" : "; ") + std::string(kind) + " " + std::to_string(index) + " " +
+            port.name + ": " + port.payload.to_string();
+  };
+  for (std::size_t index = 0; index < spec.inputs().size(); ++index)
+    add("input", index, spec.inputs()[index]);
+  for (std::size_t index = 0; index < spec.outputs().size(); ++index)
+    add("output", index, spec.outputs()[index]);
+  return text.empty() ? "no ports" : text;
+}
+
 /// Contract triggers name ports by reference; the plan names them by index.
 std::uint32_t input_index(const OperatorSpec& spec, const InputPort& port,
                           const std::string& path) {
@@ -116,6 +130,7 @@ std::weak_ptr<AuthoredVertex> Graph::add_vertex(AuthoredVertex authored) {
   vertex->instance = vertex->make();
   OperatorSpec spec;
   vertex->instance->setup(spec);
+  vertex->ports = describe_ports(spec);
   const auto index = static_cast<std::uint32_t>(state_->vertices.size());
   for (const auto& input : spec.inputs()) state_->places[input.port] = {index, input.port->index()};
   for (const auto& output : spec.outputs()) {
@@ -225,6 +240,11 @@ GraphSnapshot Graph::snapshot() const {
     const auto instance = vertex.factory();
     OperatorSpec spec;
     instance->setup(spec);
+    if (const std::string ports = describe_ports(spec); ports != authored.ports) {
+      refuse("GRAPH_SETUP_CHANGED", "operator " + authored.path + ": setup() declared [" +
+                                        authored.ports + "] when it was added and [" + ports +
+                                        "] with its parameters set; declare the same ports always");
+    }
     for (const auto& input : spec.inputs()) {
       vertex.inputs.push_back({input.name, input.payload, input.tensor, input.expected_rate});
     }

@@ -15,6 +15,7 @@ class InputRuntime final : public InputBinding {
   InputRuntime(const InputPortRecord& record, const PayloadOps& ops, StreamRef stream) noexcept
       : record_(record), ops_(ops), stream_(stream) {}
   void connect(EdgeQueue& edge) noexcept { edge_ = &edge; }
+  [[nodiscard]] const std::string& name() const noexcept { return record_.name; }
 
   /// The head, if there is one. Stays queued.
   [[nodiscard]] const SampleMetadata* head() noexcept { return edge_->front().metadata; }

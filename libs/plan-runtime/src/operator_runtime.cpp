@@ -2,23 +2,33 @@
 #include "operator_runtime.hpp"
 
 #include <algorithm>
-#include <exception>
+#include <string>
+
+#include "guarded.hpp"
 
 namespace weftline::runtime {
 namespace {
 
-/// Runs a user's callback; an exception becomes an error, for nothing is thrown across the lane.
-template <class Callback>
-expected<void, Error> guarded(std::string_view token, Callback&& callback) noexcept {
-  try {
-    return callback();
-  } catch (const RuntimeError& error) {
-    return make_unexpected(error.error());
-  } catch (const std::exception& error) {
-    return fail(ErrorCode::kFailure, token, error.what());
-  } catch (...) {
-    return fail(ErrorCode::kFailure, token, "an exception that is no std::exception");
-  }
+/// "1 input and 2 outputs", or the first port that differs; empty when setup() declared what the
+/// plan holds.
+std::string setup_change(const OperatorPlanRecord& planned, const OperatorSpec& declared) {
+  const auto compare = [](std::string_view kind, const auto& wanted, const auto& found) {
+    const std::string ports = std::string(kind) + "s";
+    if (wanted.size() != found.size()) {
+      return std::to_string(found.size()) + " " + ports + ", the plan has " +
+             std::to_string(wanted.size());
+    }
+    for (std::size_t port = 0; port < wanted.size(); ++port) {
+      if (wanted[port].name == found[port].name && wanted[port].payload == found[port].payload)
+        continue;
+      return std::string(kind) + " " + std::to_string(port) + " as " + found[port].name + " (" +
+             found[port].payload.to_string() + "), the plan has " + wanted[port].name + " (" +
+             wanted[port].payload.to_string() + ")";
+    }
+    return std::string();
+  };
+  std::string change = compare("input", planned.inputs, declared.inputs());
+  return change.empty() ? compare("output", planned.outputs, declared.outputs()) : change;
 }
 
 }  // namespace
@@ -31,12 +41,10 @@ OperatorRuntime::OperatorRuntime(Options options)
       clock_(options.clock),
       control_(*options.control) {
   instance_->setup(spec_);
-  if (spec_.inputs().size() != record_.inputs.size() ||
-      spec_.outputs().size() != record_.outputs.size()) {
-    throw RuntimeError({ErrorCode::kFailure, "RUN_SETUP_CHANGED",
-                        "setup() declared other ports than when the plan was compiled; it must "
-                        "declare the same each time",
-                        0});
+  if (const std::string change = setup_change(record_, spec_); !change.empty()) {
+    throw RuntimeError(
+        {ErrorCode::kFailure, "RUN_SETUP_CHANGED",
+         "setup() declared " + change + "; it must declare the same each time it is called", 0});
   }
   for (std::size_t port = 0; port < spec_.inputs().size(); ++port) {
     const InputDeclaration& declared = spec_.inputs()[port];
@@ -152,7 +160,9 @@ bool OperatorRuntime::discard_late_inputs() noexcept {
 
 std::optional<std::int64_t> OperatorRuntime::deadline_ns() const noexcept {
   if (done_ || held_ || finished_.load(std::memory_order_relaxed)) return {};
-  return trigger_->deadline_ns();
+  const auto due = trigger_->deadline_ns();
+  if (!due) return {};
+  return RealtimeClock{}.now_ns() + std::max<std::int64_t>(*due - clock_.now().timestamp_ns, 0);
 }
 
 bool OperatorRuntime::waits_for_device() const noexcept {

@@ -42,8 +42,8 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
 
   /// Calls the user's start(); false after reporting a failure.
   [[nodiscard]] bool start();
-  /// Clock triggers count from here.
-  void arm(std::int64_t start_ns) noexcept { trigger_->start(start_ns); }
+  /// Clock triggers count from now.
+  void arm() noexcept { trigger_->start(clock_.now().timestamp_ns); }
   /// Calls the user's stop() if start() succeeded.
   void stop() noexcept;
   /// Destroys the user's instance and with it every handle and loan that it holds.
@@ -53,7 +53,7 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
   [[nodiscard]] bool step() noexcept;
   /// True when there is nothing left to do for this operator, discarding included.
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// When step() has to be called again though nothing wakes the lane.
+  /// When step() has to be called again though nothing wakes the lane; on the RealtimeClock.
   [[nodiscard]] std::optional<std::int64_t> deadline_ns() const noexcept;
   [[nodiscard]] bool waits_for_device() const noexcept;
 

@@ -4,6 +4,20 @@
 #include "weftline/tensor/publication.hpp"
 
 namespace weftline::runtime {
+namespace {
+
+/// Both sides' values for the message of a request that breaks its output's contract; empty when it
+/// holds.
+std::string contract_breach(const TensorLoanRequest& request, const TensorRepresentation& stated) {
+  if (stated.dtype && !same_dtype(request.dtype, *stated.dtype))
+    return "dtype " + dtype_name(request.dtype) + ", declared " + dtype_name(*stated.dtype);
+  if (stated.rank && request.shape.size() != *stated.rank)
+    return "rank " + std::to_string(request.shape.size()) + ", declared " +
+           std::to_string(*stated.rank);
+  return {};
+}
+
+}  // namespace
 
 bool OutputRuntime::arms_writable(std::uint32_t count) noexcept {
   for (EdgeQueue* edge : edges_) {
@@ -16,6 +30,7 @@ bool OutputRuntime::arms_writable(std::uint32_t count) noexcept {
 }
 
 bool OutputRuntime::refusal_over() noexcept {
+  if (closed_) return true;
   if (refusal_ == Refusal::kArms && !arms_writable(1)) return false;
   if (refusal_ == Refusal::kSlot && !pool_->has_free_slot()) return false;
   refusal_ = Refusal::kNone;
@@ -51,7 +66,13 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
     const std::span body(static_cast<const std::byte*>(value), ops_.size);
     auto published = exports_[index]->publish(body, metadata);
     if (published) continue;
-    if (index > 0) return fail(ErrorCode::kPublicationPartial, "PORT_PUBLICATION_PARTIAL");
+    if (index > 0) {
+      ++sequence_;  // the first exports' subscribers have this number
+      return fail(ErrorCode::kPublicationPartial, "PORT_PUBLICATION_PARTIAL",
+                  std::to_string(index) + " of " + std::to_string(exports_.size()) +
+                      " exports and none of " + std::to_string(edges_.size()) +
+                      " edges have the sample: " + published.error().to_string());
+    }
     if (is_retryable(published.error().code)) {
       refusal_ = Refusal::kArms;
       refused_emits_.add();
@@ -67,9 +88,13 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
 }
 
 expected<void, Error> OutputRuntime::emit(void* value, const EmitOptions& options) noexcept {
+  std::uint64_t bytes = ops_.size;
+  if (ops_.is_tensor) {
+    const auto& tensor = *static_cast<const Tensor*>(value);
+    if (!tensor) return fail(ErrorCode::kInvalidArgument, "TENSOR_EMPTY");
+    bytes = tensor.byte_size();
+  }
   WEFTLINE_TRY(admit());
-  const std::uint64_t bytes =
-      ops_.is_tensor ? static_cast<const Tensor*>(value)->byte_size() : ops_.size;
   return publish_to_arms(value, bytes, options);
 }
 
@@ -93,6 +118,12 @@ expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
 expected<TensorOutputLoan, Error> OutputRuntime::allocate_tensor(
     const TensorLoanRequest& request) noexcept {
   if (pool_ == nullptr) return fail(ErrorCode::kNotSupported, "TENSOR_OUTPUT_WITHOUT_POOL");
+  if (std::string breach = contract_breach(request, record_.tensor->representation);
+      !breach.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "PORT_TENSOR_CONTRACT_BROKEN",
+                "output " + record_.name + " asks for a tensor of " + breach +
+                    "; change the request or this output's produces_tensor()");
+  }
   auto loan = pool_->allocate(request, stream_);
   if (!loan && loan.error().code == ErrorCode::kResourceExhausted) {
     refusal_ = Refusal::kSlot;

@@ -17,7 +17,8 @@ class RunControl {
   /// Every lane that a stop has to wake. Before the lanes start.
   void add_lane(Parker& lane) { lanes_.push_back(&lane); }
 
-  [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+  /// seq_cst like every condition that a lane sleeps on: the argument is in Parker's header.
+  [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
   [[nodiscard]] bool succeeded() const noexcept {
     return succeeded_.load(std::memory_order_acquire);
   }

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
+#include "guarded.hpp"
 #include "session_resources.hpp"
 
 namespace weftline {
 
+using runtime::guarded;
 using runtime::Lane;
 using runtime::SessionResources;
 
@@ -99,12 +100,14 @@ void RunSession::State::launch(const RunOptions& options) {
                     format_diagnostics(resources_->plan.diagnostics()), 0});
     return;
   }
-  std::string place;
-  if (auto built = resources_->build(options, place); !built) {
-    reject(std::move(place), std::move(built).error());
-    return;
-  }
-  controller_ = std::thread([this] { control_run(); });
+  std::string place = "session";
+  auto built = guarded("RUN_BUILD_THREW", [&]() -> expected<void, Error> {
+    WEFTLINE_TRY(resources_->build(options, place));
+    place = "session";
+    controller_ = std::thread([this] { control_run(); });
+    return {};
+  });
+  if (!built) reject(std::move(place), std::move(built).error());
 }
 
 bool RunSession::State::start_operators() {
@@ -121,7 +124,9 @@ expected<void, Error> RunSession::State::await_peers(std::string& place) {
   for (std::size_t index = 0; index < resources_->exports.size(); ++index) {
     const auto& edge = resources_->plan.records().export_edges[index];
     const EndpointRecord& endpoint = *resources_->plan.endpoint_catalog().find(edge.endpoint_name);
-    const auto deadline = start + std::chrono::nanoseconds(endpoint.attach_timeout_ns);
+    const std::chrono::nanoseconds longest = std::chrono::steady_clock::time_point::max() - start;
+    const auto deadline =
+        start + std::min(std::chrono::nanoseconds(endpoint.attach_timeout_ns), longest);
     place = "endpoint " + edge.endpoint_name;
     while (!resources_->control.stopping()) {
       const auto now = std::chrono::steady_clock::now();
@@ -131,6 +136,7 @@ expected<void, Error> RunSession::State::await_peers(std::string& place) {
       if (attached) break;
       if (attached.error().code != ErrorCode::kTimeout) return attached;
     }
+    if (resources_->control.stopping()) return {};
     const bool missing = resources_->exports[index]->lacks_required_peer();
     if (missing && endpoint.attach_timeout_ns > 0) {
       return fail(ErrorCode::kTimeout, "EXPORT_PEER_MISSING",
@@ -146,14 +152,12 @@ expected<void, Error> RunSession::State::await_peers(std::string& place) {
 bool RunSession::State::start_lanes() {
   // More lanes than cores: a lane that spins would keep another from running.
   const bool spin = std::thread::hardware_concurrency() >= resources_->lanes.size();
-  try {
+  auto started = guarded("RUN_THREAD_UNAVAILABLE", [&]() -> expected<void, Error> {
     for (const auto& lane : resources_->lanes) lane->start(spin);
-  } catch (const std::system_error& error) {
-    resources_->control.fail(
-        "lanes", {ErrorCode::kResourceExhausted, "RUN_THREAD_UNAVAILABLE", error.what(), 0});
-    return false;
-  }
-  return true;
+    return {};
+  });
+  if (!started) resources_->control.fail("lanes", std::move(started).error());
+  return started.has_value();
 }
 
 void RunSession::State::control_run() {
@@ -165,8 +169,7 @@ void RunSession::State::control_run() {
     if (auto attached = await_peers(place); !attached) {
       control.fail(std::move(place), std::move(attached).error());
     } else {
-      const RealtimeClock start_clock;
-      for (const auto& operation : resources_->operators) operation->arm(start_clock.now_ns());
+      for (const auto& operation : resources_->operators) operation->arm();
       ran = start_lanes();
       for (const auto& lane : lanes) lane->join();
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_resources.hpp"
 
-#include <exception>
 #include <set>
+
+#include "guarded.hpp"
 
 namespace weftline::runtime {
 
@@ -50,7 +51,7 @@ expected<void, Error> SessionResources::build_streams(std::string& place) {
   for (const auto& record : plan.cuda_compute_streams()) {
     place = "stream of partition " + plan.execution_partitions()[record.partition.value].name;
     WEFTLINE_ASSIGN(Stream stream, devices.at(record.device)->create_stream({}));
-    streams.push_back(std::move(stream));
+    streams->push_back(std::move(stream));
   }
   return {};
 }
@@ -65,6 +66,7 @@ expected<void, Error> SessionResources::build_pools(std::string& place) {
     pool.slot_count = record.slot_count;
     pool.max_rank = record.max_rank;
     pool.max_release_streams = record.max_release_streams;
+    pool.keep_alive = streams;
     place = "pool of " + pool.name;
     WEFTLINE_ASSIGN(TensorPool built, TensorPool::build(pool));
     pools.push_back(std::make_unique<TensorPool>(std::move(built)));
@@ -99,26 +101,22 @@ expected<void, Error> SessionResources::build_exports(const RunOptions& options,
 }
 
 expected<void, Error> SessionResources::build_operators(std::string& place) {
+  ClockId default_clock;
+  for (const auto& clock : plan.records().clocks) {
+    if (clock.is_default) default_clock = clock.id;
+  }
   for (const OperatorPlanRecord& record : plan.operators()) {
     place = record.path;
-    // The one place where users' constructors and setup() run; they may throw.
-    try {
-      ClockId default_clock;
-      for (const auto& clock : plan.records().clocks) {
-        if (clock.is_default) default_clock = clock.id;
-      }
+    WEFTLINE_TRY(guarded("OPERATOR_SETUP_THREW", [&]() -> expected<void, Error> {
       operators.push_back(std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
           .record = &record,
           .instance = plan.operator_factory(record.id)(),
           .device = record.device ? devices.at(*record.device) : nullptr,
-          .stream = record.stream.valid() ? streams[record.stream.value].ref() : StreamRef{},
+          .stream = record.stream.valid() ? (*streams)[record.stream.value].ref() : StreamRef{},
           .clock = ClockRef(*clocks[default_clock.value], default_clock),
           .control = &control}));
-    } catch (const RuntimeError& error) {
-      return make_unexpected(error.error());
-    } catch (const std::exception& error) {
-      return fail(ErrorCode::kFailure, "OPERATOR_SETUP_THREW", error.what());
-    }
+      return {};
+    }));
   }
   for (const auto& partition : plan.execution_partitions()) {
     for (const VertexId member : partition.members) {
@@ -160,7 +158,7 @@ void SessionResources::release_samples() noexcept {
 }
 
 void SessionResources::synchronize_streams() noexcept {
-  for (const Stream& stream : streams) {
+  for (const Stream& stream : *streams) {
     auto done = stream.ref().device()->synchronize(stream.ref());
     if (!done) control.fail(stream.ref().device()->id().to_string(), std::move(done).error());
   }

@@ -39,7 +39,8 @@ struct SessionResources {
   RunControl control{};
   std::vector<std::unique_ptr<Clock>> clocks{};
   std::map<DeviceId, std::shared_ptr<Device>> devices{};
-  std::vector<Stream> streams{};
+  /// Shared with the pools: a handle that a user keeps beyond the run may have to wait for them.
+  std::shared_ptr<std::vector<Stream>> streams{std::make_shared<std::vector<Stream>>()};
   std::vector<std::unique_ptr<TensorPool>> pools{};
   std::vector<std::unique_ptr<Lane>> lanes{};
   std::optional<ChannelRuntime> channels{};

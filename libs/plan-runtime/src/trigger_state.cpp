@@ -45,8 +45,13 @@ class AlignedTrigger final : public TriggerState {
       for (InputRuntime* input : inputs_) {
         const SampleMetadata* head = input->head();
         if (head == nullptr) return false;
-        if (!head->capture)
-          return fail(ErrorCode::kProtocolError, "RUN_ALIGNED_WITHOUT_CAPTURE_TIME");
+        if (!head->capture) {
+          return fail(ErrorCode::kProtocolError, "RUN_ALIGNED_WITHOUT_CAPTURE_TIME",
+                      "input " + input->name() + " received sample " +
+                          std::to_string(head->sequence) +
+                          " without a capture time, by which OnAligned pairs; its producer sets "
+                          "EmitOptions::capture_time");
+        }
         const std::int64_t time = head->capture->timestamp_ns;
         if (oldest == nullptr || time < first) {
           first = time;

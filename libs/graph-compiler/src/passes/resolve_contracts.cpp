@@ -27,6 +27,13 @@ ClockId default_clock(const GraphSnapshot& graph) {
 }
 
 void check_clock(CompileState& state, const OperatorPlanRecord& op) {
+  const auto& clock = state.graph.default_clock;
+  if (clock && !state.graph.clocks[*clock].independent_progress) {
+    state.error("CONTRACT_CLOCK_NOT_INDEPENDENT", op.path,
+                "OnClock ticks on the default clock \"" + state.graph.clocks[*clock].name +
+                    "\", whose time does not go on by itself, so no lane can sleep until a tick",
+                "make a clock with independent_progress() the default, or trigger by an input");
+  }
   if (op.trigger.period_ns <= 0) {
     state.error("CONTRACT_PERIOD_INVALID", op.path,
                 "a period of " + std::to_string(op.trigger.period_ns) + " ns never ticks",

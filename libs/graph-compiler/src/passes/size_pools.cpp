@@ -6,7 +6,7 @@
 //
 // Slots are counted as distinct ones, so that no queue that the plan admits can starve the pool:
 //
-//   1                 the producer's loan
+//   the burst         what the producer may emit in one activation, which it borrows before it emits
 //   + longest arm     The arms of an output hold the same samples, and a blocking arm holds the
 //                     newest of them without a gap: its queue, and one in its consumer's hands. So
 //                     whatever the shorter arms hold, the longest one holds too.
@@ -46,7 +46,8 @@ class SlotCount {
  public:
   SlotCount(CompileState& state, const TensorAllocationPlanRecord& pool)
       : state_(state), pool_(pool) {
-    contributors_.push_back({"producer", 1, {Reason::kProducerLoan}});
+    total_ = state.output(pool.output).max_emits_per_compute;
+    contributors_.push_back({"producer", narrow(total_), {Reason::kProducerLoan}});
     visit(pool.output);
     for (std::size_t next = 0; next < outputs_.size(); ++next) add_arms_of(outputs_[next]);
   }
@@ -97,7 +98,7 @@ class SlotCount {
 
   CompileState& state_;
   const TensorAllocationPlanRecord& pool_;
-  std::uint64_t total_{1};
+  std::uint64_t total_{0};
   std::vector<PoolCapacityContributorRecord> contributors_{};
   std::vector<PortRef> outputs_{};  ///< Where slots of the pool are emitted, in order of discovery.
   std::set<PortRef> visited_{};

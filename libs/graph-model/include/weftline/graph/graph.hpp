@@ -22,6 +22,7 @@ struct AuthoredVertex {
   std::string type_id{};
   std::uint32_t type_version{1};
   std::unique_ptr<OperatorBase> instance{};
+  std::string ports{};  ///< What setup() declared on that instance, in words.
   std::function<std::unique_ptr<OperatorBase>()> make{};
   std::shared_ptr<const void> params{};
   JsonValue params_json{};
@@ -142,7 +143,8 @@ class Graph {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Replays setup() and contract() on fresh instances and returns plain values. Throws what an
-  /// operator's setup() throws.
+  /// operator's setup() throws, and GRAPH_SETUP_CHANGED when one declares other ports than at op():
+  /// ports may not depend on parameters, for flows name them before the parameters are final.
   [[nodiscard]] GraphSnapshot snapshot() const;
 
  private:

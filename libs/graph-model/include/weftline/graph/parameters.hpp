@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
+#include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,8 +43,11 @@ JsonValue value_to_json(const T& value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     // Plans hold no floats: the exact value in hexadecimal notation is the same on every machine.
     char text[64];
-    std::snprintf(text, sizeof text, "%a", static_cast<double>(value));
-    return text;
+    const double magnitude = std::fabs(static_cast<double>(value));
+    const auto end =
+        std::to_chars(text, text + sizeof text, magnitude, std::chars_format::hex).ptr;
+    return (std::signbit(value) ? "-" : "") + std::string(std::isfinite(value) ? "0x" : "") +
+           std::string(text, end);
   } else {
     return std::string(value);
   }

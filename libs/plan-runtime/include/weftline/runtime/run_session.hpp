@@ -39,18 +39,23 @@ struct RunOptions {
 };
 
 /// A running plan: owns its threads and everything they use. Any thread may call the const members
-/// and request_stop().
+/// and request_stop(), except that no operator's callback may wait for its own session or destroy
+/// it: that would wait for itself. A session that was moved from may only be assigned or destroyed.
+///
+/// Tensor handles that outlive the session stay valid; the last one waits on the host for device
+/// work that is still pending on its pool.
 class RunSession {
  public:
   RunSession(RunSession&&) noexcept;
   RunSession& operator=(RunSession&&) noexcept;
-  /// Stops and joins.
+  /// Stops and joins: blocks until the activations that are running have returned.
   ~RunSession();
 
   /// Asks every lane to end after its current activation. Queued samples are not drained and
   /// outputs are not closed: that is what `Output::close()` in a source is for. Returns at once.
   void request_stop() noexcept;
-  /// Blocks until the run has ended and every operator's stop() has returned.
+  /// Blocks until the run has ended and every operator's stop() has returned: for ever where a clock
+  /// trigger's source never closes its outputs and nobody stops it.
   void wait() const;
   /// The same with an absolute deadline; false when the run goes on.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline) const;

@@ -22,6 +22,8 @@ struct TensorPoolOptions {
   /// Distinct consumer streams that a slot remembers, each with an event of its own. Not used for
   /// kHost. 0 is fine where all consumers read on the host.
   std::uint32_t max_release_streams{8};
+  /// Held until pool and handles are gone: the owner of the streams that may be registered on slots.
+  std::shared_ptr<const void> keep_alive{};
 };
 
 /// A reading for people. Slots are looked at one after another, so `in_use`, `retiring` and
@@ -50,7 +52,7 @@ struct SlotReturnCallback {
 /// belong to one thread (the producer's lane); handles come back from any thread without a lock.
 ///
 /// Slots still held when the pool is destroyed keep its memory alive until they are dropped;
-/// streams registered on them must live until then. Whoever goes last, pool or handle, waits on the
+/// streams registered on them must live until then (`keep_alive`). Whoever goes last, pool or handle, waits on the
 /// host for device work still pending on the pool's bytes, then frees them.
 class TensorPool {
  public:
