@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <filesystem>
 
+#include "channel_folder.hpp"
 #include "test_operators.hpp"
 #include "weftline/channel/channel_runtime.hpp"
 
@@ -11,21 +10,6 @@ using weftline::PeerRequirement;
 using weftline::RunTermination;
 
 namespace {
-
-/// A folder for discovery records that goes with the test.
-class RuntimeFolder {
- public:
-  RuntimeFolder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "weftline-test-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~RuntimeFolder() { std::filesystem::remove_all(path_); }
-  weftline::ChannelRuntimeOptions options() const { return {.directory = path_}; }
-
- private:
-  std::filesystem::path path_{};
-};
 
 weftline::ExecutionPlan exporting(std::uint64_t count, PeerRequirement peer,
                                   std::chrono::milliseconds wait) {
@@ -47,7 +31,7 @@ weftline::ExecutionPlan exporting(std::uint64_t count, PeerRequirement peer,
 }  // namespace
 
 TEST_CASE("an optional export without a subscriber counts 0 recipients and the run goes on") {
-  const RuntimeFolder folder;
+  const ChannelFolder folder;
   const auto plan = exporting(100, PeerRequirement::kOptional, std::chrono::milliseconds(0));
   const auto session = weftline::run_async(plan, {.channels = folder.options()});
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
@@ -56,7 +40,7 @@ TEST_CASE("an optional export without a subscriber counts 0 recipients and the r
 }
 
 TEST_CASE("a required export that nobody subscribes to in time fails the run with what to do") {
-  const RuntimeFolder folder;
+  const ChannelFolder folder;
   const auto plan = exporting(100, PeerRequirement::kRequired, std::chrono::milliseconds(30));
   const auto session = weftline::run_async(plan, {.channels = folder.options()});
   REQUIRE(run_to_end(session) == RunTermination::kFailed);
@@ -67,7 +51,7 @@ TEST_CASE("a required export that nobody subscribes to in time fails the run wit
 TEST_CASE(
     "a subscriber gets every exported sample in order, with back-pressure, then the end of the "
     "stream") {
-  const RuntimeFolder folder;
+  const ChannelFolder folder;
   constexpr std::uint64_t kSamples = 2'000;
   const auto plan = exporting(kSamples, PeerRequirement::kRequired, kWatchdog);
   auto runtime = weftline::ChannelRuntime::create(folder.options());
@@ -91,7 +75,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a subscriber that leaves does not hold back a graph with an optional export") {
-  const RuntimeFolder folder;
+  const ChannelFolder folder;
   const auto plan = exporting(3'000, PeerRequirement::kOptional, kWatchdog);
   auto runtime = weftline::ChannelRuntime::create(folder.options());
   REQUIRE(runtime);

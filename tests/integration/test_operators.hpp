@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -10,7 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -173,6 +176,24 @@ class Scripted final : public Operator<> {
 
 inline void use_realtime_clock(weftline::Graph& graph) {
   graph.set_default_clock(graph.add_clock<weftline::RealtimeClock>("clock"));
+}
+
+/// With a realtime clock added; the plan has no errors.
+inline weftline::ExecutionPlan compiled(weftline::Graph& graph) {
+  use_realtime_clock(graph);
+  auto plan = weftline::compile(graph);
+  INFO(weftline::format_diagnostics(plan.diagnostics()));
+  REQUIRE(plan.ok());
+  return plan;
+}
+
+inline weftline::OperatorCounters counters_of(const weftline::ExecutionPlan& plan,
+                                              const weftline::RunCounters& counters,
+                                              std::string_view path) {
+  for (const auto& operation : plan.operators()) {
+    if (operation.path == path) return counters.operators[operation.id.value];
+  }
+  throw std::runtime_error("no such operator");
 }
 
 /// Runs a plan to its end under the watchdog; kRunning when it fired.

@@ -141,10 +141,9 @@ std::vector<Case> cases() {
        "error CONTRACT_PHASE_INVALID at a: a phase of -1 ns lies before the start. Fix: give "
        "OnClock a phase of 0 or more\n"},
       {"OnClock on a clock that somebody drives",
-       changed(linear(),
-               [](TestGraph& graph) {
-                 graph.snapshot().clocks.front().independent_progress = false;
-               }),
+       changed(
+           linear(),
+           [](TestGraph& graph) { graph.snapshot().clocks.front().independent_progress = false; }),
        "error CONTRACT_CLOCK_NOT_INDEPENDENT at a: OnClock ticks on the default clock \"clock\", "
        "whose time does not go on by itself, so no lane can sleep until a tick. Fix: make a clock "
        "with independent_progress() the default, or trigger by an input\n"},

@@ -9,8 +9,10 @@ namespace weftline::runtime {
 
 expected<void, Error> SessionResources::build(const RunOptions& options, std::string& place) {
   const PlanRecords& records = plan.records();
-  for (const ClockPlanRecord& clock : records.clocks)
+  for (const ClockPlanRecord& clock : records.clocks) {
+    place = "clock " + clock.name;
     clocks.push_back(plan.clock_factory(clock.id)());
+  }
   WEFTLINE_TRY(build_devices(options, place));
   WEFTLINE_TRY(build_streams(place));
   WEFTLINE_TRY(build_pools(place));

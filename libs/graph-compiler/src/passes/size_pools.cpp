@@ -6,7 +6,8 @@
 //
 // Slots are counted as distinct ones, so that no queue that the plan admits can starve the pool:
 //
-//   the burst         what the producer may emit in one activation, which it borrows before it emits
+//   the burst         what the producer may emit in one activation, which it borrows before it
+//   emits
 //   + longest arm     The arms of an output hold the same samples, and a blocking arm holds the
 //                     newest of them without a gap: its queue, and one in its consumer's hands. So
 //                     whatever the shorter arms hold, the longest one holds too.

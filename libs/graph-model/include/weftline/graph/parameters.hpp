@@ -44,8 +44,7 @@ JsonValue value_to_json(const T& value) {
     // Plans hold no floats: the exact value in hexadecimal notation is the same on every machine.
     char text[64];
     const double magnitude = std::fabs(static_cast<double>(value));
-    const auto end =
-        std::to_chars(text, text + sizeof text, magnitude, std::chars_format::hex).ptr;
+    const auto end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::hex).ptr;
     return (std::signbit(value) ? "-" : "") + std::string(std::isfinite(value) ? "0x" : "") +
            std::string(text, end);
   } else {
