@@ -163,7 +163,8 @@ expected<void, Error> InlinePublisher::wait_for_subscriber(
 
 expected<void, Error> InlinePublisher::close() noexcept {
   if (!impl_ || impl_->closed) return refuse(ErrorCode::kClosed, "CHANNEL_CLOSED");
-  // With the mutex held no link comes or goes, so each gets the end here or when it attaches.
+  // With the mutex held no link comes or goes: attached ones get the end here, others from the
+  // acceptor.
   const std::lock_guard lock(impl_->service.mutex());
   impl_->closed = true;
   {

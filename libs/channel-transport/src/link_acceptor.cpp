@@ -56,6 +56,11 @@ void LinkAcceptor::end() {
   // Who has connected but was not accepted yet is taken in first: it asked before the end.
   accept_all();
   ended_ = true;
+  // A link that is not attached yet is not among the publisher's own; its subscriber may map it
+  // only after we are gone.
+  for (Connection& connection : connections_) {
+    if (connection.phase == Phase::kExpectAttached) connection.link->ring.end();
+  }
   listener_watch_ = {};
   listener_.reset();
 }
@@ -175,6 +180,7 @@ expected<void, Error> LinkAcceptor::offer_link(Connection& connection) {
   PublisherRing::Handover handover;
   WEFTLINE_ASSIGN(PublisherRing ring,
                   PublisherRing::create(settings_.geometry, settings_.incarnation, handover));
+  if (ended_) ring.end();
   connection.link = std::make_unique<PublisherLink>(std::move(ring));
   const PublisherRing& kept = connection.link->ring;
   WEFTLINE_ASSIGN(connection.space_watch,
@@ -198,7 +204,6 @@ expected<void, Error> LinkAcceptor::offer_link(Connection& connection) {
 }
 
 void LinkAcceptor::activate(Connection& connection) {
-  if (ended_) connection.link->ring.end();
   connection.phase = Phase::kAttached;
   table_.add(*connection.link);
   ++counts_.attached;

@@ -43,7 +43,7 @@ class LinkAcceptor {
   ~LinkAcceptor();
 
   [[nodiscard]] expected<void, Error> listen();
-  /// No new subscribers; who is in the middle of attaching gets the end of the stream.
+  /// No new connections; who is in the middle of attaching gets the end of the stream.
   void end();
   /// Does what the emit path asked for: drops links that it found broken.
   void drop_broken();

@@ -1,110 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
-#include <optional>
 #include <random>
 
-#include "channel_fixture.hpp"
-#include "discovery_record.hpp"
-#include "memory_segment.hpp"
 #include "publisher_ring.hpp"
-#include "runtime_directory.hpp"
-#include "seqpacket_socket.hpp"
+#include "rogue_subscriber.hpp"
 
 namespace weftline::test {
 
 using Catch::Matchers::ContainsSubstring;
-using namespace weftline::channel;
-
-namespace {
-
-/// Waits for one message; nothing when the peer has closed.
-std::optional<Packet> next_packet(const UniqueFd& socket) {
-  pollfd query{socket.get(), POLLIN, 0};
-  if (::poll(&query, 1, 60'000) != 1) FAIL("the peer neither answered nor closed");
-  Packet packet;
-  if (receive_packet(socket.get(), packet) != PacketResult::kReceived) return std::nullopt;
-  return packet;
-}
-
-std::string refusal_text(const UniqueFd& socket) {
-  const auto packet = next_packet(socket);
-  if (!packet) return "closed";
-  const auto refusal = parse_message<RefusalMessage>(*packet);
-  if (!refusal) return "another message";
-  return std::string(refusal->text.data(), refusal->text_bytes);
-}
-
-/// A publisher of ours, one honest subscriber, and a way in for a peer that keeps no rules.
-struct Publishing {
-  explicit Publishing(EndpointOptions options = blocking())
-      : catalog(catalog_with<std::uint32_t>(options)),
-        publisher(make_inline_publisher(runtime, catalog)),
-        honest(make_inline_subscriber(runtime, catalog)) {
-    changes.follow(publisher);
-    await_subscriber(publisher);
-  }
-
-  [[nodiscard]] UniqueFd connect() {
-    const auto opened = open_runtime_directory(directory.path());
-    REQUIRE(opened.has_value());
-    const RecordSighting seen = look_for_record(opened->fd.get(), directory.files().front());
-    REQUIRE(seen.state == RecordState::kLive);
-    auto socket = connect_to(seen.content.incarnation);
-    REQUIRE(socket.has_value());
-    return std::move(*socket);
-  }
-  [[nodiscard]] std::string record_json() const {
-    return *endpoint_to_json("test-deployment", *catalog.find("frames"));
-  }
-  [[nodiscard]] static bool hello(const UniqueFd& socket, int record) {
-    return send_message(socket.get(), make_message<HelloMessage>(), std::span(&record, 1));
-  }
-  /// The honest subscriber still gets frames, so service thread and publisher are alive.
-  void check_alive() {
-    REQUIRE(publish(publisher, next).has_value());
-    CHECK(receive(honest) == next++);
-    const std::uint64_t before = publisher.link_counters().attached;
-    InlineSubscriber another = make_inline_subscriber(runtime, catalog);
-    changes.wait_until([&] { return publisher.link_counters().attached > before; },
-                       "another subscriber");
-  }
-
-  TemporaryDirectory directory{};
-  Changes changes{};
-  ChannelRuntime runtime{make_runtime(directory)};
-  ChannelEndpointCatalog catalog;
-  InlinePublisher publisher;
-  InlineSubscriber honest;
-  std::uint32_t next{0};
-};
-
-/// A subscriber that attaches by the rules and then writes what it likes into its page.
-struct RogueSubscriber {
-  explicit RogueSubscriber(Publishing& publishing) : socket(publishing.connect()) {
-    const auto record = create_sealed_text(publishing.record_json());
-    REQUIRE(Publishing::hello(socket, record->get()));
-    auto packet = next_packet(socket);
-    REQUIRE(packet.has_value());
-    REQUIRE(parse_message<WelcomeMessage>(*packet).has_value());
-    auto mapped = map_received(packet->descriptors[1], kSegmentPage, SegmentWriter::kReceiver);
-    REQUIRE(mapped.has_value());
-    claims = std::move(*mapped);
-    REQUIRE(send_message(socket.get(), make_message<AttachedMessage>()));
-  }
-  ClaimsPage& page() { return *reinterpret_cast<ClaimsPage*>(claims.data()); }
-  UniqueFd socket;
-  Mapping claims{};
-};
-
-}  // namespace
-
 TEST_CASE("garbage on a publisher's socket is dropped and counted") {
   Publishing publishing;
   const UniqueFd socket = publishing.connect();
