@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <limits>
 #include <span>
+#include <thread>
 
 #include "peer_process.hpp"
 #include "system_failure.hpp"
@@ -28,18 +30,33 @@ bool same_file(int directory, const std::string& file_name, int fd) {
          by_path.st_dev == by_fd.st_dev;
 }
 
-bool take_lock(int fd) {
+// An owner locks the whole file, who removes a dead one only its first byte: so the two exclude
+// each other, and a third can tell them apart.
+constexpr off_t kOwner = 0;
+constexpr off_t kRemover = 1;
+
+bool take_lock(int fd, off_t length) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
+  lock.l_len = length;
   return ::fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-bool is_locked(int fd) {
+bool has_owner(int fd) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_len == kOwner;
+}
+
+bool write_whole(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
 }
 
 std::string to_text(const RecordContent& content) {
@@ -152,28 +169,38 @@ expected<DiscoveryRecord, Error> DiscoveryRecord::create(int directory, std::str
                                                          const RecordContent& content,
                                                          std::string_view endpoint) {
   const std::string text = to_text(content);
-  // Each further round needs another process that creates or removes the same record meanwhile.
-  constexpr int kRounds = 100;
-  for (int round = 0; round < kRounds; ++round) {
+  // Others get in the way for moments only: they create, look or remove. Who is stopped in such a
+  // moment is waited for this long.
+  constexpr auto kPatience = std::chrono::seconds(1);
+  constexpr auto kPause = std::chrono::microseconds(100);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
     UniqueFd file{::openat(directory, file_name.c_str(),
                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
     if (!file.valid() && errno == EEXIST) {
       if (remove_dead_record(directory, file_name)) continue;
-      return publisher_exists(endpoint, look_for_record(directory, file_name));
+      const RecordSighting holder = look_for_record(directory, file_name);
+      if (holder.state == RecordState::kLive || holder.state == RecordState::kUnreadable) {
+        return publisher_exists(endpoint, holder);
+      }
+      std::this_thread::sleep_for(kPause);
+      continue;
     }
     if (!file.valid()) {
       return system_failure("CHANNEL_RECORD", "cannot create the record " + file_name, errno);
     }
     // Between creation and lock the file looks dead: somebody may have removed it.
-    if (!take_lock(file.get()) || !same_file(directory, file_name, file.get())) continue;
-    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    if (!take_lock(file.get(), kOwner) || !same_file(directory, file_name, file.get())) continue;
+    if (!write_whole(file.get(), text)) {
       const int error = errno;
       ::unlinkat(directory, file_name.c_str(), 0);
       return system_failure("CHANNEL_RECORD", "cannot write the record " + file_name, error);
     }
     return DiscoveryRecord(directory, std::move(file_name), std::move(file));
   }
-  return publisher_exists(endpoint, look_for_record(directory, file_name));
+  return fail(ErrorCode::kFailure, "CHANNEL_RECORD_BUSY",
+              "endpoint '" + std::string(endpoint) + "': another process keeps the old record " +
+                  file_name + " without ending its removal; continue or end that process");
 }
 
 DiscoveryRecord::~DiscoveryRecord() {
@@ -187,7 +214,7 @@ RecordSighting look_for_record(int directory, const std::string& file_name) {
       ::openat(directory, file_name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (!file.valid()) return {};
   auto content = from_text(read_whole(file.get()));
-  if (!is_locked(file.get())) return {RecordState::kDead, {}};
+  if (!has_owner(file.get())) return {RecordState::kDead, {}};
   if (!content) return {RecordState::kUnreadable, {}};
   return {RecordState::kLive, std::move(*content)};
 }
@@ -196,7 +223,7 @@ bool remove_dead_record(int directory, const std::string& file_name) {
   const UniqueFd file{
       ::openat(directory, file_name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (!file.valid()) return errno == ENOENT;
-  if (!take_lock(file.get())) return false;
+  if (!take_lock(file.get(), kRemover)) return false;
   // The path may name a newer record by now; only the file that we hold may go.
   if (same_file(directory, file_name, file.get())) ::unlinkat(directory, file_name.c_str(), 0);
   return true;

@@ -16,8 +16,9 @@
 namespace weftline::channel {
 
 // A discovery record is one small JSON file that a publisher leaves in the runtime folder while it
-// lives. It is locked with an open-file-description lock: a record without a lock is dead, and
-// anybody may remove it. Only publishers have one; subscribers look for it and connect.
+// lives. Its owner locks the whole file with an open-file-description lock: a record without such a
+// lock is dead, and anybody may remove it, holding a lock on its first byte meanwhile. Only
+// publishers have one; subscribers look for it and connect.
 
 /// One endpoint in canonical JSON (a catalog of this one endpoint), and back.
 [[nodiscard]] expected<std::string, Error> endpoint_to_json(const std::string& deployment_id,
@@ -40,7 +41,7 @@ struct RecordContent {
 class DiscoveryRecord {
  public:
   /// CHANNEL_PUBLISHER_EXISTS (kResourceExhausted) names the live holder. A dead record is
-  /// replaced.
+  /// replaced. Waits for who is just removing one, CHANNEL_RECORD_BUSY after a second.
   [[nodiscard]] static expected<DiscoveryRecord, Error> create(int directory, std::string file_name,
                                                                const RecordContent& content,
                                                                std::string_view endpoint);

@@ -61,19 +61,21 @@ expected<std::unique_ptr<InlinePublisher::Impl>, Error> InlinePublisher::Impl::c
   WEFTLINE_ASSIGN(channel::WakeEvent event, channel::WakeEvent::create());
 
   std::unique_ptr<Impl> impl(new Impl(service, endpoint, std::move(event)));
-  const std::lock_guard lock(service.mutex());
-  impl->acceptor = std::make_unique<channel::LinkAcceptor>(
-      service, impl->table,
-      channel::LinkAcceptor::Settings{endpoint, geometry, content.incarnation},
-      [raw = impl.get()](bool attached) { raw->links_changed(attached); });
-  // Whoever sees the record can connect: so it comes after the socket.
-  WEFTLINE_TRY(impl->acceptor->listen());
+  {
+    const std::lock_guard lock(service.mutex());
+    impl->acceptor = std::make_unique<channel::LinkAcceptor>(
+        service, impl->table,
+        channel::LinkAcceptor::Settings{endpoint, geometry, content.incarnation},
+        [raw = impl.get()](bool attached) { raw->links_changed(attached); });
+    // Whoever sees the record can connect: so it comes after the socket.
+    WEFTLINE_TRY(impl->acceptor->listen());
+    service.add(*impl);
+  }
   WEFTLINE_ASSIGN(channel::DiscoveryRecord own,
                   channel::DiscoveryRecord::create(
                       service.directory(), channel::record_file_name(deployment_id, endpoint.name),
                       content, endpoint.name));
   impl->record = std::make_unique<channel::DiscoveryRecord>(std::move(own));
-  service.add(*impl);
   return impl;
 }
 

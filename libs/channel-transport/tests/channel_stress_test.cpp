@@ -104,6 +104,27 @@ TEST_CASE("a frame read while the ring is overwritten is whole or not read at al
   CHECK(received + publisher.dropped() == frames);
 }
 
+TEST_CASE("a publisher is never refused because of subscribers that look for it") {
+  const TemporaryDirectory directory;
+  const auto catalog = catalog_with<std::uint32_t>(blocking());
+  ChannelRuntime publishing = make_runtime(directory);
+  std::atomic<bool> running{true};
+  std::thread looking([&] {
+    ChannelRuntime subscribing = *ChannelRuntime::create({directory.path()});
+    while (running) {
+      [[maybe_unused]] const auto passing = try_subscribe<std::uint32_t>(subscribing, catalog);
+    }
+  });
+  std::string refusal;
+  for (std::uint32_t round = 0; round < 500 * kScale && refusal.empty(); ++round) {
+    const auto publisher = publishing.create_publisher<std::uint32_t>(catalog, "frames");
+    if (!publisher) refusal = publisher.error().to_string();
+  }
+  running = false;
+  looking.join();
+  CHECK(refusal == "");
+}
+
 TEST_CASE("links come and go under a publisher that never pauses") {
   const TemporaryDirectory directory;
   EndpointOptions options = drop_oldest();

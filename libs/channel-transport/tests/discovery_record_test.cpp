@@ -70,6 +70,22 @@ TEST_CASE("a record that nobody holds is dead and gives way") {
   }
 }
 
+TEST_CASE("who removes a dead record is not taken for its owner") {
+  const Folder folder;
+  std::ofstream(folder.file("a.pub")) << "dead";
+  // Removing takes a moment; here it takes as long as the test.
+  const UniqueFd remover{::open(folder.file("a.pub").c_str(), O_RDWR | O_CLOEXEC)};
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  REQUIRE(::fcntl(remover.get(), F_OFD_SETLK, &lock) == 0);
+  CHECK(look_for_record(folder.fd(), "a.pub").state == RecordState::kDead);
+  const auto waited = DiscoveryRecord::create(folder.fd(), "a.pub", content(), "a");
+  REQUIRE_FALSE(waited.has_value());
+  CHECK(waited.error().token == "CHANNEL_RECORD_BUSY");
+}
+
 TEST_CASE("an owner does not remove a file that has taken the place of its record") {
   const Folder folder;
   {
