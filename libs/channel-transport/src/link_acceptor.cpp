@@ -12,8 +12,8 @@ namespace weftline::channel {
 
 namespace {
 
-// Peers that connect and then say nothing may hold this many descriptors, not more.
-constexpr std::size_t kMaximumSilentPeers = 64;
+// So many peers that have connected and said nothing are kept waiting.
+constexpr std::ptrdiff_t kMaximumSilentPeers = 64;
 
 bool is_readable(int fd) noexcept {
   pollfd query{fd, POLLIN, 0};
@@ -74,32 +74,47 @@ void LinkAcceptor::accept_all() {
 }
 
 void LinkAcceptor::accept_one(UniqueFd socket) {
-  auto peer = identify_peer(socket.get());
-  const auto silent = std::ranges::count(connections_, Phase::kExpectHello, &Connection::phase);
-  if (!peer || static_cast<std::size_t>(silent) >= kMaximumSilentPeers) {
-    ++counts_.refused;
-    return;
-  }
   Connection& connection = connections_.emplace_back();
   connection.socket = std::move(socket);
-  connection.peer = std::move(*peer);
-  // A peer that only a forked child of it still holds open has no reader: the process alone counts.
-  auto socket_watch = service_.watch(connection.socket.get(), [this, &connection] {
-    read_socket(connection);
-    remove_over();
-  });
-  auto process_watch = service_.watch(connection.peer.pidfd.get(), [this, &connection] {
-    read_socket(connection);
-    if (connection.phase != Phase::kOver) close_connection(connection, counts_.lost);
-    remove_over();
-  });
-  if (!socket_watch || !process_watch) {
-    close_connection(connection, counts_.refused);
+  if (auto watched = watch_peer(connection); !watched) {
+    refuse(connection, watched.error());
     return;
   }
-  connection.socket_watch = std::move(*socket_watch);
-  connection.process_watch = std::move(*process_watch);
   read_socket(connection);
+  bound_silent_peers();
+}
+
+expected<void, Error> LinkAcceptor::watch_peer(Connection& connection) {
+  WEFTLINE_ASSIGN(connection.peer, identify_peer(connection.socket.get()));
+  WEFTLINE_ASSIGN(connection.socket_watch,
+                  service_.watch(connection.socket.get(), [this, &connection] {
+                    read_socket(connection);
+                    remove_over();
+                  }));
+  // A peer that only a forked child of it still holds open has no reader: the process alone counts.
+  WEFTLINE_ASSIGN(connection.process_watch,
+                  service_.watch(connection.peer.pidfd.get(), [this, &connection] {
+                    read_socket(connection);
+                    if (connection.phase != Phase::kOver) {
+                      close_connection(connection, counts_.lost);
+                    }
+                    remove_over();
+                  }));
+  return {};
+}
+
+void LinkAcceptor::bound_silent_peers() {
+  if (std::ranges::count(connections_, Phase::kExpectHello, &Connection::phase) <=
+      kMaximumSilentPeers) {
+    return;
+  }
+  Connection& oldest = *std::ranges::find(connections_, Phase::kExpectHello, &Connection::phase);
+  read_socket(oldest);
+  if (oldest.phase != Phase::kExpectHello) return;
+  refuse(oldest, {ErrorCode::kResourceExhausted, "CHANNEL_HANDSHAKE",
+                  "endpoint '" + settings_.endpoint.name + "': no hello came before " +
+                      std::to_string(kMaximumSilentPeers) + " others had connected",
+                  0});
 }
 
 void LinkAcceptor::read_socket(Connection& connection) {

@@ -63,6 +63,8 @@ class LinkAcceptor {
 
   void accept_all();
   void accept_one(UniqueFd socket);
+  [[nodiscard]] expected<void, Error> watch_peer(Connection& connection);
+  void bound_silent_peers();
   void read_socket(Connection& connection);
   void handle(Connection& connection, Packet packet);
   void handle_hello(Connection& connection, Packet packet);

@@ -45,9 +45,11 @@ void PublisherSearch::look() {
   if (now != Status::kSearching && now != Status::kAlone) return;
   const RecordSighting seen = look_for_record(service_.directory(), settings_.record_file);
   if (seen.state != RecordState::kLive) return;
+  // One that hung up while we were connecting is ending, or no publisher: it is not tried again.
+  if (seen.content.incarnation == incarnation_) return;
   if (now == Status::kSearching) {
     connect(seen.content);
-  } else if (seen.content.incarnation != incarnation_) {
+  } else {
     set_status(Status::kReplaced);
   }
 }

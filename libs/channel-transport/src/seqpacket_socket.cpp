@@ -78,7 +78,8 @@ PacketResult receive_packet(int socket, Packet& packet) noexcept {
   ssize_t got = -1;
   do {
     got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+    // A reset is told once, before what the peer said last: it closed without reading all of ours.
+  } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
   if (got < 0) {
     return errno == EAGAIN || errno == EWOULDBLOCK ? PacketResult::kNothing : PacketResult::kEnd;
   }

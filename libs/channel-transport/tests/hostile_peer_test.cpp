@@ -103,16 +103,19 @@ TEST_CASE("a peer that leaves in the middle of attaching costs nothing") {
   await_subscribers(publishing.publisher, publishing.changes, 2);
 }
 
-TEST_CASE("silent peers beyond a bound are turned away, and nobody else is") {
+TEST_CASE("silent peers beyond a bound make way, oldest first, and nobody else does") {
   Publishing publishing;
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 80; ++i) silent.push_back(publishing.connect());
-  CHECK_FALSE(next_packet(silent.back()).has_value());
+  for (int i = 0; i < 16; ++i) {
+    CHECK_THAT(refusal_text(silent[static_cast<std::size_t>(i)]), ContainsSubstring("hello"));
+  }
   CHECK(publish(publishing.publisher, 1) == 1U);
   CHECK(receive(publishing.honest) == 1U);
-  silent.clear();
   publishing.next = 2;
   publishing.check_alive();
+  pollfd still_silent{silent.back().get(), POLLIN, 0};
+  CHECK(::poll(&still_silent, 1, 0) == 0);
 }
 
 TEST_CASE("a second hello or a forged message drops the link, not the publisher") {
@@ -232,6 +235,34 @@ TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handsh
   CHECK(code_of(waited) == ErrorCode::kProtocolError);
   CHECK_FALSE(waited.error().message.empty());
   CHECK_FALSE(subscriber.has_publishers());
+}
+
+TEST_CASE("a publisher that hangs up without a word is left alone") {
+  const TemporaryDirectory directory;
+  const auto catalog = catalog_with<std::uint32_t>(blocking());
+  const auto opened = open_runtime_directory(directory.path());
+  RecordContent content;
+  content.pid = ::getpid();
+  content.incarnation = rogue_incarnation();
+  content.endpoint_json = *endpoint_to_json("test-deployment", *catalog.find("frames"));
+  const auto listener = listen_for(content.incarnation);
+  auto record = std::optional(DiscoveryRecord::create(
+      opened->fd.get(), record_file_name("test-deployment", "frames"), content, "frames"));
+  REQUIRE((listener && *record));
+  ChannelRuntime runtime = make_runtime(directory);
+  auto subscriber = make_subscriber(runtime, catalog);
+  pollfd query{listener->get(), POLLIN, 0};
+  REQUIRE(::poll(&query, 1, 60'000) == 1);
+  accept_from(listener->get()).reset();
+  // The same service thread attaches another endpoint, so it has seen the end before that.
+  const auto other = catalog_with<std::uint32_t>(blocking(), "other");
+  auto other_publisher = make_publisher(runtime, other, "other");
+  auto other_subscriber = make_subscriber(runtime, other, "other");
+  await_subscriber(other_publisher);
+  record.reset();
+  auto publisher = make_publisher(runtime, catalog);
+  await_subscriber(publisher);
+  CHECK(::poll(&query, 1, 0) == 0);
 }
 
 TEST_CASE("a frame that no publisher writes ends the link with a protocol error") {
