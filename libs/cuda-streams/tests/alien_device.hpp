@@ -16,6 +16,8 @@ class AlienDevice final : public Device, public std::enable_shared_from_this<Ali
  public:
   AlienDevice() { description_.id = {DeviceKind::kCuda, 0}; }
 
+  [[nodiscard]] int launch_checks() const { return launch_checks_; }
+
   [[nodiscard]] const DeviceDescription& description() const noexcept override {
     return description_;
   }
@@ -39,7 +41,10 @@ class AlienDevice final : public Device, public std::enable_shared_from_this<Ali
   expected<void, Error> launch_host(StreamRef, const HostTask&) noexcept override {
     return refuse();
   }
-  expected<void, Error> check_launch() noexcept override { return refuse(); }
+  expected<void, Error> check_launch() noexcept override {
+    ++launch_checks_;
+    return refuse();
+  }
   expected<void, Error> synchronize(EventRef) noexcept override { return refuse(); }
   expected<void, Error> synchronize(StreamRef) noexcept override { return refuse(); }
   void destroy_stream(CUstream_st*) noexcept override {}
@@ -52,6 +57,7 @@ class AlienDevice final : public Device, public std::enable_shared_from_this<Ali
     return make_unexpected(Error{ErrorCode::kNotSupported, "ALIEN_DEVICE", {}, 0});
   }
   DeviceDescription description_{};
+  int launch_checks_{0};
 };
 
 }  // namespace weftline::testing

@@ -49,9 +49,24 @@ TEST_CASE("launch on CUDA passes the stream on, and the refusal of either step b
   require_refused(launch_with(fail(ErrorCode::kInvalidArgument, "BAD_GRID")),
                   ErrorCode::kInvalidArgument, "BAD_GRID");
   CHECK(seen == stream.ref().get());
+  // What the refused step left behind in CUDA's last error is not the next launch's.
+  CHECK(device->launch_checks() == 1);
   // The launch itself went well: it is the device's check_launch() that refuses here.
   require_refused(launch_with({}), ErrorCode::kNotSupported, "ALIEN_DEVICE");
   CHECK_FALSE(ran_on_host);
+}
+
+TEST_CASE("launch on a stream without a handle is refused: CUDA would run it on the default one") {
+  const auto device = std::make_shared<AlienDevice>();
+  bool ran = false;
+  const auto refused = launch(
+      StreamRef(*device, nullptr), {}, {}, [to = &ran] { *to = true; },
+      [&](CUstream_st*) -> expected<void, Error> {
+        ran = true;
+        return {};
+      });
+  require_refused(refused, ErrorCode::kInvalidArgument, "DEVICE_NULL_OBJECT");
+  CHECK_FALSE(ran);
 }
 
 }  // namespace weftline::testing

@@ -83,6 +83,7 @@ TEST_CASE("an emulated device that does not exist is refused with the list of th
   require_refused(refused, ErrorCode::kNotFound, "DEVICE_UNKNOWN");
   CHECK(refused.error().message.find("emulated:2;") != std::string::npos);
   CHECK(refused.error().message.find("emulated:0, emulated:1") != std::string::npos);
+  CHECK(refused.error().message.find("device_count") != std::string::npos);
 }
 
 TEST_CASE("a CUDA device that can't be had is refused with the reason") {
@@ -93,6 +94,7 @@ TEST_CASE("a CUDA device that can't be had is refused with the reason") {
   if (refused.error().code == ErrorCode::kNotFound) {
     CHECK(refused.error().token == "DEVICE_UNKNOWN");
     CHECK(refused.error().message.find("emulated:0") != std::string::npos);
+    CHECK(refused.error().message.find("device_count") == std::string::npos);
   } else {
     CHECK(refused.error().code == ErrorCode::kNotSupported);
     const bool names_what_is_missing = refused.error().token == "DEVICE_CUDA_NOT_BUILT" ||

@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "device_under_test.hpp"
 #include "weftline/cuda/launch.hpp"
@@ -32,6 +34,44 @@ TEST_CASE("host tasks of one stream run in the order in which they were queued")
   bench.finish(stream);
   REQUIRE(log.count == kTasks);
   CHECK(std::is_sorted(log.entries.begin(), log.entries.end()));
+}
+
+TEST_CASE("threads that queue on one stream at the same time lose nothing and overlap nothing") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  constexpr int kThreads = 4;
+  constexpr int kTasks = 200;
+  struct Log {
+    std::array<int, kThreads> last{};  // plain: the stream's order makes it safe
+    int in_order{0};
+  };
+  Log log;
+  std::atomic<int> refused{0};
+  std::vector<EventRef> done;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    done.push_back(bench.event());
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 1; i <= kTasks; ++i) {
+          const auto task = device.launch_host(stream, [to = &log, thread, i] {
+            to->in_order += to->last.at(thread)++ == i - 1 ? 1 : 0;
+          });
+          refused += task && device.record(done[thread], stream) ? 0 : 1;
+        }
+      });
+    }
+  }
+  for (const EventRef event : done) {
+    REQUIRE(completes(event));
+  }
+  CHECK(refused == 0);
+  CHECK(log.in_order == kThreads * kTasks);
 }
 
 TEST_CASE("fills, copies and host tasks of one stream see what came before and nothing later") {

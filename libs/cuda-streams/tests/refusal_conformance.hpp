@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device_under_test.hpp"
+#include "weftline/cuda/launch.hpp"
 
 // The part of the conformance suite about bad input: each mistake is refused by name, and leaves
 // the device as it was.
@@ -58,6 +59,15 @@ TEST_CASE("null objects, null pointers and empty tasks are refused") {
     require_refused(device.fill(null, memory.data(), std::byte{1}, 1), kCode, "DEVICE_NULL_OBJECT");
     require_refused(device.launch_host(null, [] {}), kCode, "DEVICE_NULL_OBJECT");
   }
+  bool launched = false;
+  require_refused(launch(
+                      without_handle, {}, {}, [to = &launched] { *to = true; },
+                      [&](CUstream_st*) -> expected<void, Error> {
+                        launched = true;
+                        return {};
+                      }),
+                  kCode, "DEVICE_NULL_OBJECT");
+  CHECK_FALSE(launched);
   require_refused(device.record(EventRef{}, stream), kCode, "DEVICE_NULL_OBJECT");
   require_refused(device.wait(stream, EventRef{}), kCode, "DEVICE_NULL_OBJECT");
   require_refused(device.is_complete(EventRef{}), kCode, "DEVICE_NULL_OBJECT");

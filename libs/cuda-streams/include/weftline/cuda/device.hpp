@@ -15,9 +15,9 @@
 
 namespace weftline {
 
-/// One device, behind either backend. All members may be called from any thread; two threads that
-/// queue work on one stream must order themselves. Only `make_current()` changes the caller's
-/// current CUDA device.
+/// One device, behind either backend. All members may be called from any thread, also at the same
+/// time on one stream: each call queues its work whole, and which of two comes first is then the
+/// callers' business. Only `make_current()` changes the caller's current CUDA device.
 ///
 /// Refusals of the hot calls carry code and token only: kInvalidArgument with
 /// DEVICE_FOREIGN_OBJECT (an object of another device), DEVICE_NULL_OBJECT, DEVICE_NULL_POINTER or
@@ -58,17 +58,22 @@ class Device {
   /// Whether the last record is complete. Never blocks; safe beside a stream capture of another
   /// thread.
   [[nodiscard]] virtual expected<bool, Error> is_complete(EventRef event) noexcept = 0;
-  /// Memory of any kind; the ranges must not overlap. 0 bytes queue nothing. Plain kHost memory is
-  /// not ordered by CUDA: towards a device its bytes are read during the call, before earlier work
-  /// of the stream, and from a device the caller blocks until the copy is done. Pinned memory is.
+  /// Memory of any kind; the ranges must not overlap. 0 bytes queue nothing.
+  ///
+  /// Plain kHost memory is not in the stream's order on CUDA: towards a device its bytes are read
+  /// during the call, before earlier work of the stream, and from a device the caller blocks until
+  /// the copy is done. An emulated device reads and writes it in stream order, after the call. So
+  /// portable code has a plain source complete before the call, and lets a plain range live and be
+  /// untouched until the stream has passed. Every other kind is in stream order on both.
   virtual expected<void, Error> copy(StreamRef stream, void* destination, const void* source,
                                      std::uint64_t bytes) noexcept = 0;
   /// Memory that the device reaches: every kind but kHost. 0 bytes queue nothing.
   virtual expected<void, Error> fill(StreamRef stream, void* destination, std::byte value,
                                      std::uint64_t bytes) noexcept = 0;
   /// Runs `task` on a host thread when all earlier work on `stream` is done; later work waits for
-  /// it. CUDA holds at most 1024 tasks in flight per device, copies between two ranges of host
-  /// memory among them: one more is kResourceExhausted (DEVICE_HOST_TASKS_EXHAUSTED).
+  /// it. The CUDA backend holds at most 1024 tasks in flight per device, in a pool of its own, and
+  /// copies between two ranges of host memory count: one more is kResourceExhausted
+  /// (DEVICE_HOST_TASKS_EXHAUSTED).
   virtual expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept = 0;
   /// The outcome of kernel launches made directly on this device's streams by the calling thread
   /// since the last call (cudaGetLastError).

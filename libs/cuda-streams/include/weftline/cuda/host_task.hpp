@@ -8,9 +8,13 @@
 
 namespace weftline {
 
-/// A function object held in place (no allocation), run once in stream order. It must not throw,
-/// must not call a device or drop the last owner of a stream, an event or memory, and must not wait
-/// for what its own stream does later or for a task of another stream: one thread may run them all.
+/// A function object held in place (no allocation), run once in stream order. It must not
+///  - throw;
+///  - call a device, or do what calls one: drop the last owner of a stream, an event or memory, the
+///    last handle of a tensor in device-reachable memory, a loan or a write guard of one;
+///  - wait for what its own stream does later, or for a task of another stream: one thread may run
+///    them all.
+/// It may drop the last owner of a device, and whatever lives in plain host memory.
 class HostTask {
  public:
   static constexpr std::size_t kCapacity = 192;

@@ -20,6 +20,9 @@ struct MemoryAccess {
 ///  - an emulated device: `host_fn` as a task in stream order;
 ///  - CUDA: `cuda_fn(cudaStream_t)` at once, which launches on that stream and returns
 ///    `expected<void, Error>`. The device must be the thread's current one.
+/// A stream without a handle is kInvalidArgument (DEVICE_NULL_OBJECT). Where `cuda_fn` refuses, its
+/// error is the outcome, and CUDA's last error is cleared.
+///
 /// `host_fn` captures plain values only (see HostTask). `reads` and `writes` declare all bytes that
 /// the step touches, for the stream-order checker. Allocates nothing, and blocks only where
 /// `Device::launch_host` does.
@@ -33,12 +36,17 @@ expected<void, Error> launch(StreamRef stream, std::span<const MemoryAccess> rea
     host_fn();
     return {};
   }
+  if (stream.get() == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "DEVICE_NULL_OBJECT");  // CUDA's default stream
+  }
   Device& device = *stream.device();
   if (device.id().kind == DeviceKind::kEmulated) {
     return device.launch_host(stream, HostTask(std::forward<HostFn>(host_fn)));
   }
-  WEFTLINE_TRY(cuda_fn(stream.get()));
-  return device.check_launch();
+  expected<void, Error> outcome = cuda_fn(stream.get());
+  // Asked in any case: what a refused step left behind is not the next launch's error.
+  expected<void, Error> launched = device.check_launch();
+  return outcome ? std::move(launched) : std::move(outcome);
 }
 
 }  // namespace weftline
