@@ -4,13 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "available_memory.hpp"
 #include "weftline/core/error.hpp"
 
 namespace weftline::cuda_streams {
 
-/// At least one byte, aligned as a MemoryBlock, every page touched. HOST_MEMORY_EXHAUSTED when the
-/// machine does not have that much.
-[[nodiscard]] expected<std::byte*, Error> allocate_touched(std::uint64_t bytes);
+/// At least one byte, aligned as a MemoryBlock, every page touched. HOST_MEMORY_EXHAUSTED where
+/// that is more than `available`, which the caller need not know.
+[[nodiscard]] expected<std::byte*, Error> allocate_touched(
+    std::uint64_t bytes, std::uint64_t available = available_host_memory());
 
 void free_touched(std::byte* data) noexcept;
 

@@ -34,8 +34,8 @@ auto unknown_device(DeviceId id, const DeviceOptions& options) {
     known += (known.empty() ? "" : ", ") + device.id.to_string();
   }
   return fail(ErrorCode::kNotFound, "DEVICE_UNKNOWN",
-              "there is no device " + id.to_string() +
-                  "; this machine has: " + (known.empty() ? "none" : known) + ". Choose one of these" +
+              "there is no device " + id.to_string() + "; this machine has: " +
+                  (known.empty() ? "none" : known) + ". Choose one of these" +
                   (id.kind == DeviceKind::kEmulated
                        ? ", or raise EmulatedDeviceOptions::device_count."
                        : ", or check what nvidia-smi and CUDA_VISIBLE_DEVICES show."));

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated_device.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +25,21 @@ std::size_t threads_of_this_process() {
   namespace fs = std::filesystem;
   return static_cast<std::size_t>(
       std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator{}));
+}
+
+std::uint64_t address_space_of_this_process() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t default_stack_bytes() {
+  pthread_attr_t attributes{};
+  std::size_t bytes = 0;
+  pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_destroy(&attributes);
+  return bytes;
 }
 
 /// Lives until the program's end, with work done on it: nothing may go wrong there.
@@ -67,6 +86,15 @@ TEST_CASE("device and managed memory share an emulated device's budget to the by
       device->allocate(MemoryKind::kCudaDevice, ~std::uint64_t{0}).has_value());  // no wrap-around
 }
 
+TEST_CASE("a budget that host memory can't cover is given back when the host refuses") {
+  constexpr std::uint64_t kAll = std::uint64_t{1} << 60;
+  const auto device = open_emulated({.memory_bytes = kAll});
+  for (int i = 0; i < 2; ++i) {
+    require_refused(device->allocate(MemoryKind::kCudaDevice, kAll), ErrorCode::kResourceExhausted,
+                    "HOST_MEMORY_EXHAUSTED");
+  }
+}
+
 TEST_CASE("closing an emulated device waits for the work of streams that are gone already") {
   bool ran = false;  // plain: closing is what makes it visible
   auto device = open_emulated();
@@ -111,14 +139,20 @@ TEST_CASE("the last owner of an emulated device may be dropped by a task of its 
 TEST_CASE("the worker of a destroyed stream ends, and a device that makes streams for ever works") {
   const auto device = open_emulated();
   const std::size_t threads_before = threads_of_this_process();
+  const std::uint64_t address_space_before = address_space_of_this_process();
   int runs = 0;
   for (int i = 0; i < 200; ++i) {
-    const Stream stream = take(device->create_stream({}));
-    require_ok(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
-    require_ok(device->synchronize(stream.ref()));
+    {
+      const Stream stream = take(device->create_stream({}));
+      require_ok(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
+      require_ok(device->synchronize(stream.ref()));
+    }
+    REQUIRE(eventually([&] { return threads_of_this_process() <= threads_before; }));
   }
   CHECK(runs == 200);
-  REQUIRE(eventually([&] { return threads_of_this_process() <= threads_before; }));
+  // A thread that is never joined keeps its stack.
+  const std::uint64_t grown = address_space_of_this_process() - address_space_before;
+  CHECK(grown < 100 * default_stack_bytes());
 }
 
 TEST_CASE("owners that live until the program ends do no harm") {

@@ -121,18 +121,4 @@ TEST_CASE("options that no device can have are refused by name") {
   CHECK(capture_device_catalog(too_many).devices.size() >= kMaxEmulatedDevices);
 }
 
-TEST_CASE("host memory is aligned, writable and knows its size; the impossible is refused") {
-  const MemoryBlock block = take(allocate_host_memory(100'001));
-  CHECK(reinterpret_cast<std::uintptr_t>(block.data()) % kMemoryBlockAlignment == 0);
-  CHECK(block.byte_size() == 100'001);
-  CHECK(block.kind() == MemoryKind::kHost);
-  CHECK(block.device() == nullptr);
-  block.data()[100'000] = std::byte{1};
-
-  CHECK(take(allocate_host_memory(0)).data() == nullptr);
-  const auto refused = allocate_host_memory(std::uint64_t{1} << 60);
-  require_refused(refused, ErrorCode::kResourceExhausted, "HOST_MEMORY_EXHAUSTED");
-  CHECK(refused.error().message.find("1152921504606846976") != std::string::npos);
-}
-
 }  // namespace weftline::testing

@@ -42,7 +42,7 @@ class MemoryBlock {
 
 /// Plain host memory (MemoryKind::kHost), touched so that no page fault is left for the data path.
 /// 0 bytes give a block without data. kResourceExhausted (HOST_MEMORY_EXHAUSTED) names the size and
-/// what the machine has.
+/// what is available: more would be granted by Linux, and end the process when it is touched.
 [[nodiscard]] expected<MemoryBlock, Error> allocate_host_memory(std::uint64_t bytes);
 
 }  // namespace weftline
