@@ -50,7 +50,7 @@ class CudaDevice final : public Device, public std::enable_shared_from_this<Cuda
 
  private:
   [[nodiscard]] CurrentContext enter() const noexcept { return {driver_, context_}; }
-  /// DEVICE_LOST once the device is lost.
+  /// DEVICE_LOST once the device is lost, DEVICE_PROCESS_EXITS once CUDA is on its way out.
   [[nodiscard]] expected<void, Error> check_usable() const noexcept;
   /// Success, or the error of `call`. Clears the thread's last CUDA error, which is not the
   /// outcome of a kernel launch; notes the loss of the device.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "available_memory.hpp"
 #include "cuda_error.hpp"
 #include "device_checks.hpp"
 #include "process_exit.hpp"
@@ -46,17 +47,26 @@ cudaError_t allocate_kind(MemoryKind kind, void** data, std::uint64_t bytes) noe
   }
 }
 
+/// Memory that lies on the host is the host's to refuse: the device's free bytes say nothing of it.
 Error memory_exhausted(DeviceId device, MemoryKind kind, std::uint64_t bytes) {
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  static_cast<void>(cudaMemGetInfo(&free_bytes, &total_bytes));
-  return Error{ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED",
-               device.to_string() + " cannot allocate " + std::to_string(bytes) + " bytes of " +
-                   std::string(memory_kind_name(kind)) + " memory: " + std::to_string(free_bytes) +
-                   " of " + std::to_string(total_bytes) +
-                   " bytes of the device are free. Use smaller or fewer pools, or end other "
-                   "programs on the device.",
-               0};
+  std::string message = device.to_string() + " cannot allocate " + std::to_string(bytes) +
+                        " bytes of " + std::string(memory_kind_name(kind)) + " memory: ";
+  if (kind == MemoryKind::kPinnedHost) {
+    message += "the host refused to pin them, and " + std::to_string(available_host_memory()) +
+               " bytes of host memory are available. Use smaller or fewer buffers, or check the "
+               "limit on locked memory (ulimit -l) and the container's memory limit.";
+  } else {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());  // or check_launch() would report it
+    }
+    message +=
+        std::to_string(free_bytes) + " of " + std::to_string(total_bytes) +
+        " bytes of the device are free. Use smaller or fewer pools, or end other programs on "
+        "the device.";
+  }
+  return Error{ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED", std::move(message), 0};
 }
 
 }  // namespace
@@ -65,6 +75,9 @@ CudaDevice::CudaDevice(DeviceDescription description, const CudaDriver& driver, 
     : description_(std::move(description)), driver_(driver), context_(context) {}
 
 expected<void, Error> CudaDevice::check_usable() const noexcept {
+  if (process_exit_has_begun()) {
+    return fail(ErrorCode::kClosed, "DEVICE_PROCESS_EXITS");
+  }
   if (lost_.load(std::memory_order_relaxed)) {
     return fail(ErrorCode::kFailure, "DEVICE_LOST");
   }
@@ -98,8 +111,15 @@ expected<Stream, Error> CudaDevice::create_stream(const StreamOptions& options) 
   WEFTLINE_TRY(check_usable());
   const CurrentContext current = enter();
   cudaStream_t stream = nullptr;
-  WEFTLINE_TRY(check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, options.priority),
-                     "cudaStreamCreateWithPriority"));
+  const cudaError_t status =
+      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, options.priority);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    return fail(ErrorCode::kResourceExhausted, "DEVICE_STREAMS_EXHAUSTED",
+                id().to_string() + " cannot make one more stream: " + cuda_error_text(status) +
+                    ". Use fewer streams, or end other programs on the device.");
+  }
+  WEFTLINE_TRY(check(status, "cudaStreamCreateWithPriority"));
   return Stream(shared_from_this(), stream);
 }
 

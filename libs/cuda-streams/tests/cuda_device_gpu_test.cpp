@@ -30,12 +30,31 @@ namespace {
 const OpenDevice kOpenFirst = [] { return open_device({DeviceKind::kCuda, 0}); };
 const OpenDevice kOpenSecond = [] { return open_device({DeviceKind::kCuda, 1}); };
 
-/// Lives until the program's end: CUDA must not be called there.
+/// Destroyed after the program's end has begun. Uses its stream there, and ends the process with
+/// a status of its own where that is not refused by name.
 struct KeptUntilExit {
-  std::shared_ptr<Device> device;
-  Stream stream;
-  Event event;
-  MemoryBlock memory;
+  KeptUntilExit() = default;
+  KeptUntilExit(const KeptUntilExit&) = delete;
+  KeptUntilExit& operator=(const KeptUntilExit&) = delete;
+  ~KeptUntilExit() {
+    const auto refused_by_name = [](const auto& outcome) {
+      return !outcome && outcome.error().code == ErrorCode::kClosed &&
+             outcome.error().token == "DEVICE_PROCESS_EXITS";
+    };
+    if (!refused_by_name(device->fill(stream.ref(), memory.data(), std::byte{2}, 64)) ||
+        !refused_by_name(device->record(event.ref(), stream.ref())) ||
+        !refused_by_name(device->is_complete(event.ref())) ||
+        !refused_by_name(device->synchronize(stream.ref())) ||
+        !refused_by_name(device->check_launch()) || !refused_by_name(device->create_event()) ||
+        !refused_by_name(device->make_current())) {
+      _exit(77);
+    }
+  }
+
+  std::shared_ptr<Device> device{};
+  Stream stream{};
+  Event event{};
+  MemoryBlock memory{};
 };
 std::optional<KeptUntilExit> kept_until_exit;
 
@@ -188,8 +207,13 @@ TEST_CASE("one host task more than CUDA's limit is refused by code, and room com
   REQUIRE(eventually([&] { return device.launch_host(stream, [] {}).has_value(); }));
 }
 
-TEST_CASE("owners that live until the program ends do not call CUDA then") {
-  const auto device = open_or_skip(kOpenFirst);
+TEST_CASE("what lives until the program ends does not call CUDA then, and says so") {
+  static_cast<void>(open_or_skip(kOpenFirst));
+  CHECK(run_in_new_process("[exit-child]") == 0);
+}
+
+TEST_CASE("in a process of its own, a device is used while the process exits", "[.][exit-child]") {
+  auto device = open_or_skip(kOpenFirst);
   kept_until_exit.emplace();
   kept_until_exit->device = device;
   kept_until_exit->stream = take(device->create_stream({}));

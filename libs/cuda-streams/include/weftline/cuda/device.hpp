@@ -23,7 +23,8 @@ namespace weftline {
 /// DEVICE_FOREIGN_OBJECT (an object of another device), DEVICE_NULL_OBJECT, DEVICE_NULL_POINTER or
 /// DEVICE_EMPTY_TASK. A driver call that fails says in words which call, why, and what to check
 /// (DEVICE_CALL_FAILED). A device that is lost to a sticky CUDA error says so once in words, and
-/// from then on answers kFailure (DEVICE_LOST) without.
+/// from then on answers kFailure (DEVICE_LOST) without. Once the process exits (its exit handlers
+/// and static destructors run), a CUDA device answers kClosed (DEVICE_PROCESS_EXITS) to everything.
 class Device {
  public:
   Device() = default;
