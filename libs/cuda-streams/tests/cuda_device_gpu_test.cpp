@@ -94,8 +94,8 @@ TEST_CASE("the catalog describes a CUDA device with what the driver knows of it"
 
 TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the host") {
   Workbench cuda(open_or_skip(kOpenFirst));
-  Workbench emulated(take(open_device({DeviceKind::kEmulated, 0})));
-  require_ok(cuda.device().make_current());
+  Workbench emulated(must(open_device({DeviceKind::kEmulated, 0})));
+  must(cuda.device().make_current());
   static constexpr std::uint32_t kCount = 1000;
   const auto run = [&](Workbench* bench) {
     const StreamRef stream = bench != nullptr ? bench->stream() : StreamRef{};
@@ -103,7 +103,7 @@ TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the
                            .pinned(kCount * sizeof(std::uint32_t), std::byte{0x7F});
     auto* const values = reinterpret_cast<std::uint32_t*>(bytes.data());
     const MemoryAccess access{bytes.data(), bytes.size()};
-    require_ok(launch(
+    must(launch(
         stream, {&access, 1}, {&access, 1},
         [values] { std::for_each_n(values, kCount, [](std::uint32_t& value) { ++value; }); },
         [&](CUstream_st* handle) -> expected<void, Error> {
@@ -123,7 +123,7 @@ TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the
 
 TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spoils nothing") {
   Workbench bench(open_or_skip(kOpenFirst));
-  require_ok(bench.device().make_current());
+  must(bench.device().make_current());
   const StreamRef stream = bench.stream();
   const auto refused = launch(
       stream, {}, {}, [] {},
@@ -136,7 +136,7 @@ TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spo
   CHECK(refused.error().message.find("cuda:0: a kernel launch") != std::string::npos);
   // Which of the two "invalid" errors comes depends on the driver: 580 says InvalidValue.
   CHECK(refused.error().message.find("cudaErrorInvalid") != std::string::npos);
-  require_ok(bench.device().check_launch());
+  must(bench.device().check_launch());
   bench.finish(stream);
 }
 
@@ -145,23 +145,23 @@ TEST_CASE("an incomplete event is not mistaken for a failed launch") {
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
   StreamGate gate(stream);
-  require_ok(bench.device().record(event, stream));
+  must(bench.device().record(event, stream));
   CHECK_FALSE(bench.device().is_complete(event).value());
-  require_ok(bench.device().check_launch());
+  must(bench.device().check_launch());
 }
 
 TEST_CASE("polling an event leaves another thread's stream capture whole") {
   Workbench bench(open_or_skip(kOpenFirst));
   Device& device = bench.device();
-  require_ok(device.make_current());
+  must(device.make_current());
   const StreamRef captured = bench.stream();
   const StreamRef other = bench.stream();
   const EventRef event = bench.event();
   const auto memory = bench.memory(MemoryKind::kCudaDevice, 1);
-  require_ok(device.record(event, other));
+  must(device.record(event, other));
 
   REQUIRE(cudaStreamBeginCapture(captured.get(), cudaStreamCaptureModeGlobal) == cudaSuccess);
-  require_ok(device.fill(captured, memory.data(), std::byte{1}, 1));
+  must(device.fill(captured, memory.data(), std::byte{1}, 1));
   bool polled = false;
   std::jthread([&] {
     polled = eventually([&] { return device.is_complete(event).value_or(false); });
@@ -176,12 +176,12 @@ TEST_CASE("polling an event leaves another thread's stream capture whole") {
 TEST_CASE("calls on one device leave the thread's current device alone") {
   Workbench first(open_or_skip(kOpenFirst));
   Workbench second(open_or_skip(kOpenSecond));
-  require_ok(second.device().make_current());
+  must(second.device().make_current());
   const StreamRef stream = first.stream();
   const EventRef event = first.event();
   const auto memory = first.memory(MemoryKind::kCudaDevice, 64);
-  require_ok(first.device().fill(stream, memory.data(), std::byte{1}, 64));
-  require_ok(first.device().record(event, stream));
+  must(first.device().fill(stream, memory.data(), std::byte{1}, 64));
+  must(first.device().record(event, stream));
   REQUIRE(completes(event));
   int current = -1;
   REQUIRE(cudaGetDevice(&current) == cudaSuccess);
@@ -196,7 +196,7 @@ TEST_CASE("one host task more than CUDA's limit is refused by code, and room com
   {
     StreamGate gate(stream);
     for (int i = 1; i < 1024; ++i) {
-      require_ok(device.launch_host(stream, [count = &runs] { ++*count; }));
+      must(device.launch_host(stream, [count = &runs] { ++*count; }));
     }
     const auto refused = device.launch_host(stream, [count = &runs] { ++*count; });
     require_refused(refused, ErrorCode::kResourceExhausted, "DEVICE_HOST_TASKS_EXHAUSTED");
@@ -216,12 +216,12 @@ TEST_CASE("in a process of its own, a device is used while the process exits", "
   auto device = open_or_skip(kOpenFirst);
   kept_until_exit.emplace();
   kept_until_exit->device = device;
-  kept_until_exit->stream = take(device->create_stream({}));
-  kept_until_exit->event = take(device->create_event());
-  kept_until_exit->memory = take(device->allocate(MemoryKind::kCudaDevice, 64));
+  kept_until_exit->stream = must(device->create_stream({}));
+  kept_until_exit->event = must(device->create_event());
+  kept_until_exit->memory = must(device->allocate(MemoryKind::kCudaDevice, 64));
   const StreamRef stream = kept_until_exit->stream.ref();
-  require_ok(device->fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
-  require_ok(device->record(kept_until_exit->event.ref(), stream));
+  must(device->fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
+  must(device->record(kept_until_exit->event.ref(), stream));
   CHECK(completes(kept_until_exit->event.ref()));
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("a kernel fault loses the device: words once, then the code alone") {
 TEST_CASE("in a process of its own, a kernel fault loses the device", "[.][device-lost-child]") {
   Workbench bench(open_or_skip(kOpenFirst));
   Device& device = bench.device();
-  require_ok(device.make_current());
+  must(device.make_current());
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
   const auto memory = bench.pinned(16);

@@ -9,16 +9,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "weftline/cuda/device.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/testing/bounded_wait.hpp"
+#include "weftline/testing/outcomes.hpp"
 #include "weftline/testing/stream_gate.hpp"
 
 namespace weftline::testing {
@@ -43,31 +42,6 @@ inline DeviceUnderTest any_device_under_test() {
   return GENERATE(from_range(devices_under_test()));
 }
 
-// Functions, and not macros, so that a suite of hundreds of calls compiles in reasonable time.
-
-template <class T>
-void require_ok(const expected<T, Error>& outcome,
-                std::source_location where = std::source_location::current()) {
-  INFO(where.file_name() << ':' << where.line() << ": "
-                         << (outcome ? std::string("succeeded") : outcome.error().to_string()));
-  REQUIRE(outcome.has_value());
-}
-
-template <class T>
-void require_refused(const expected<T, Error>& outcome, ErrorCode code, std::string_view token,
-                     std::source_location where = std::source_location::current()) {
-  INFO(where.file_name() << ':' << where.line());
-  REQUIRE_FALSE(outcome.has_value());
-  CHECK(error_code_name(outcome.error().code) == error_code_name(code));
-  CHECK(outcome.error().token == token);
-}
-
-template <class T>
-T take(expected<T, Error> result, std::source_location where = std::source_location::current()) {
-  require_ok(result, where);
-  return std::move(*result);
-}
-
 /// Skips the test where the machine lacks the device; any other failure is one.
 inline std::shared_ptr<Device> open_or_skip(const OpenDevice& open) {
   auto device = open();
@@ -75,7 +49,7 @@ inline std::shared_ptr<Device> open_or_skip(const OpenDevice& open) {
                   device.error().code == ErrorCode::kNotFound)) {
     SKIP(device.error().to_string());
   }
-  return take(std::move(device));
+  return must(std::move(device));
 }
 
 inline bool all_equal(std::span<const std::byte> range, std::byte value) {
@@ -99,16 +73,16 @@ class Workbench {
   [[nodiscard]] Device& device() const { return *device_; }
 
   StreamRef stream() {
-    streams_.push_back(take(device_->create_stream({})));
+    streams_.push_back(must(device_->create_stream({})));
     return streams_.back().ref();
   }
   EventRef event() {
-    events_.push_back(take(device_->create_event()));
+    events_.push_back(must(device_->create_event()));
     return events_.back().ref();
   }
   std::span<std::byte> memory(MemoryKind kind, std::size_t bytes) {
-    blocks_.push_back(kind == MemoryKind::kHost ? take(allocate_host_memory(bytes))
-                                                : take(device_->allocate(kind, bytes)));
+    blocks_.push_back(kind == MemoryKind::kHost ? must(allocate_host_memory(bytes))
+                                                : must(device_->allocate(kind, bytes)));
     return {blocks_.back().data(), bytes};
   }
   /// Host-visible memory that all streams reach, set to `value`.
@@ -120,7 +94,7 @@ class Workbench {
   /// Waits, with a bound, until all work queued on `stream` is done.
   void finish(StreamRef stream) {
     const EventRef done = event();
-    require_ok(device_->record(done, stream));
+    must(device_->record(done, stream));
     INFO("the stream's work did not end");
     REQUIRE(completes(done));
   }

@@ -18,7 +18,7 @@ namespace weftline::testing {
 namespace {
 
 std::shared_ptr<Device> open_emulated(const EmulatedDeviceOptions& options = {}) {
-  return take(open_device({DeviceKind::kEmulated, 0}, {options}));
+  return must(open_device({DeviceKind::kEmulated, 0}, {options}));
 }
 
 std::size_t threads_of_this_process() {
@@ -71,17 +71,17 @@ TEST_CASE("an emulated device describes itself by its options and a UUID made fr
 
 TEST_CASE("device and managed memory share an emulated device's budget to the byte") {
   const auto device = open_emulated({.memory_bytes = 1000});
-  const MemoryBlock first = take(device->allocate(MemoryKind::kCudaDevice, 600));
+  const MemoryBlock first = must(device->allocate(MemoryKind::kCudaDevice, 600));
   const auto refused = device->allocate(MemoryKind::kCudaManaged, 401);
   require_refused(refused, ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
   CHECK(refused.error().message.find("401") != std::string::npos);
   CHECK(refused.error().message.find("400 of 1000") != std::string::npos);
   {
-    const MemoryBlock rest = take(device->allocate(MemoryKind::kCudaManaged, 400));
+    const MemoryBlock rest = must(device->allocate(MemoryKind::kCudaManaged, 400));
     CHECK_FALSE(device->allocate(MemoryKind::kCudaDevice, 1).has_value());
-    const MemoryBlock pinned = take(device->allocate(MemoryKind::kPinnedHost, 5000));
+    const MemoryBlock pinned = must(device->allocate(MemoryKind::kPinnedHost, 5000));
   }
-  CHECK(take(device->allocate(MemoryKind::kCudaDevice, 400)).byte_size() == 400);
+  CHECK(must(device->allocate(MemoryKind::kCudaDevice, 400)).byte_size() == 400);
   CHECK_FALSE(
       device->allocate(MemoryKind::kCudaDevice, ~std::uint64_t{0}).has_value());  // no wrap-around
 }
@@ -99,11 +99,11 @@ TEST_CASE("closing an emulated device waits for the work of streams that are gon
   bool ran = false;  // plain: closing is what makes it visible
   auto device = open_emulated();
   {
-    const Stream stream = take(device->create_stream({}));
+    const Stream stream = must(device->create_stream({}));
     for (int i = 0; i < 100; ++i) {
-      require_ok(device->launch_host(stream.ref(), [] { std::this_thread::yield(); }));
+      must(device->launch_host(stream.ref(), [] { std::this_thread::yield(); }));
     }
-    require_ok(device->launch_host(stream.ref(), [to = &ran] { *to = true; }));
+    must(device->launch_host(stream.ref(), [to = &ran] { *to = true; }));
   }
   device.reset();
   CHECK(ran);
@@ -113,18 +113,18 @@ TEST_CASE("the last owner of an emulated device may be dropped by a task of its 
   std::atomic<bool> both_streams_done{false};
   LastOwner last;
   last.device = open_emulated();
-  Stream stream = take(last.device->create_stream({}));
+  Stream stream = must(last.device->create_stream({}));
   // It waits for the first one: to join it from there would never end.
-  Stream follower = take(last.device->create_stream({}));
-  Event dropped = take(last.device->create_event());
+  Stream follower = must(last.device->create_stream({}));
+  Event dropped = must(last.device->create_event());
   std::optional<StreamGate> gate(stream.ref());
-  require_ok(last.device->launch_host(stream.ref(), [to = &last] {
+  must(last.device->launch_host(stream.ref(), [to = &last] {
     to->device.reset();
     to->dropped = true;
   }));
-  require_ok(last.device->record(dropped.ref(), stream.ref()));
-  require_ok(last.device->wait(follower.ref(), dropped.ref()));
-  require_ok(last.device->launch_host(follower.ref(), [to = &both_streams_done] { *to = true; }));
+  must(last.device->record(dropped.ref(), stream.ref()));
+  must(last.device->wait(follower.ref(), dropped.ref()));
+  must(last.device->launch_host(follower.ref(), [to = &both_streams_done] { *to = true; }));
   stream = Stream{};
   follower = Stream{};
   dropped = Event{};
@@ -143,9 +143,9 @@ TEST_CASE("the worker of a destroyed stream ends, and a device that makes stream
   int runs = 0;
   for (int i = 0; i < 200; ++i) {
     {
-      const Stream stream = take(device->create_stream({}));
-      require_ok(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
-      require_ok(device->synchronize(stream.ref()));
+      const Stream stream = must(device->create_stream({}));
+      must(device->launch_host(stream.ref(), [count = &runs] { ++*count; }));
+      must(device->synchronize(stream.ref()));
     }
     REQUIRE(eventually([&] { return threads_of_this_process() <= threads_before; }));
   }
@@ -159,12 +159,12 @@ TEST_CASE("owners that live until the program ends do no harm") {
   kept_until_exit.emplace();
   kept_until_exit->device = open_emulated();
   Device& device = *kept_until_exit->device;
-  kept_until_exit->stream = take(device.create_stream({}));
-  kept_until_exit->event = take(device.create_event());
-  kept_until_exit->memory = take(device.allocate(MemoryKind::kCudaDevice, 64));
+  kept_until_exit->stream = must(device.create_stream({}));
+  kept_until_exit->event = must(device.create_event());
+  kept_until_exit->memory = must(device.allocate(MemoryKind::kCudaDevice, 64));
   const StreamRef stream = kept_until_exit->stream.ref();
-  require_ok(device.fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
-  require_ok(device.record(kept_until_exit->event.ref(), stream));
+  must(device.fill(stream, kept_until_exit->memory.data(), std::byte{1}, 64));
+  must(device.record(kept_until_exit->event.ref(), stream));
   CHECK(completes(kept_until_exit->event.ref()));
 }
 

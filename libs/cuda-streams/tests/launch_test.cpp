@@ -17,16 +17,16 @@ constexpr auto kHostOnly = [](CUstream_st*) -> expected<void, Error> {
 
 TEST_CASE("launch without a stream runs the host function at once, on this thread") {
   std::thread::id ran_on{};
-  require_ok(launch(
+  must(launch(
       StreamRef{}, {}, {}, [to = &ran_on] { *to = std::this_thread::get_id(); }, kHostOnly));
   CHECK(ran_on == std::this_thread::get_id());
 }
 
 TEST_CASE("launch on an emulated device runs the host function on the stream's own thread") {
-  Workbench bench(take(open_device({DeviceKind::kEmulated, 0})));
+  Workbench bench(must(open_device({DeviceKind::kEmulated, 0})));
   const StreamRef stream = bench.stream();
   std::thread::id ran_on{};
-  require_ok(launch(
+  must(launch(
       stream, {}, {}, [to = &ran_on] { *to = std::this_thread::get_id(); }, kHostOnly));
   bench.finish(stream);
   CHECK(ran_on != std::thread::id{});
@@ -35,7 +35,7 @@ TEST_CASE("launch on an emulated device runs the host function on the stream's o
 
 TEST_CASE("launch on CUDA passes the stream on, and the refusal of either step back") {
   const auto device = std::make_shared<AlienDevice>();
-  const Stream stream = take(device->create_stream({}));
+  const Stream stream = must(device->create_stream({}));
   bool ran_on_host = false;
   CUstream_st* seen = nullptr;
   const auto launch_with = [&](expected<void, Error> outcome) {

@@ -25,13 +25,13 @@ TEST_CASE("memory of each kind is aligned and says what it is") {
        {MemoryKind::kPinnedHost, MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
     CAPTURE(memory_kind_name(kind));
     for (const std::uint64_t bytes : {1U, 255U, 4097U, 1U << 20}) {
-      const MemoryBlock block = take(bench.device().allocate(kind, bytes));
+      const MemoryBlock block = must(bench.device().allocate(kind, bytes));
       CHECK(reinterpret_cast<std::uintptr_t>(block.data()) % kMemoryBlockAlignment == 0);
       CHECK(block.byte_size() == bytes);
       CHECK(block.kind() == kind);
       CHECK(block.device() == &bench.device());
     }
-    const MemoryBlock empty = take(bench.device().allocate(kind, 0));
+    const MemoryBlock empty = must(bench.device().allocate(kind, 0));
     CHECK(empty.data() == nullptr);
     CHECK(empty.byte_size() == 0);
   }
@@ -59,11 +59,11 @@ TEST_CASE("copies between any two kinds of memory keep every byte") {
       std::byte* const source = bench.memory(from, kBytes + kSourceOffset).data() + kSourceOffset;
       std::byte* const destination =
           bench.memory(to, kBytes + kDestinationOffset).data() + kDestinationOffset;
-      require_ok(device.copy(stream, source, pattern.data(), kBytes));
+      must(device.copy(stream, source, pattern.data(), kBytes));
       // CUDA reads a plain host source during the call: see Device::copy.
       if (from == MemoryKind::kHost) bench.finish(stream);
-      require_ok(device.copy(stream, destination, source, kBytes));
-      require_ok(device.copy(stream, result.data(), destination, kBytes));
+      must(device.copy(stream, destination, source, kBytes));
+      must(device.copy(stream, result.data(), destination, kBytes));
       bench.finish(stream);
       CHECK(std::equal(result.begin(), result.end(), pattern.begin()));
     }
@@ -83,9 +83,9 @@ TEST_CASE("a fill sets its range in each kind of device-reachable memory and not
        {MemoryKind::kPinnedHost, MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
     CAPTURE(memory_kind_name(kind));
     const auto memory = bench.memory(kind, kBytes);
-    require_ok(device.fill(stream, memory.data(), std::byte{0x11}, kBytes));
-    require_ok(device.fill(stream, memory.data() + 7, std::byte{0xFE}, kBytes - 20));
-    require_ok(device.copy(stream, result.data(), memory.data(), kBytes));
+    must(device.fill(stream, memory.data(), std::byte{0x11}, kBytes));
+    must(device.fill(stream, memory.data() + 7, std::byte{0xFE}, kBytes - 20));
+    must(device.copy(stream, result.data(), memory.data(), kBytes));
     bench.finish(stream);
     CHECK(all_equal(result.first(7), std::byte{0x11}));
     CHECK(all_equal(result.subspan(7, kBytes - 20), std::byte{0xFE}));
@@ -109,8 +109,8 @@ TEST_CASE(
   CHECK(message.find(std::to_string(too_much)) != std::string::npos);
   CHECK(message.find("bytes are free") + message.find("bytes of the device are free") !=
         2 * std::string::npos);
-  require_ok(device.check_launch());  // the refusal is not mistaken for a failed launch
-  CHECK(take(device.allocate(MemoryKind::kCudaDevice, 1 << 20)).data() != nullptr);
+  must(device.check_launch());  // the refusal is not mistaken for a failed launch
+  CHECK(must(device.allocate(MemoryKind::kCudaDevice, 1 << 20)).data() != nullptr);
 }
 
 TEST_CASE("queuing, polling and waiting allocate nothing") {

@@ -71,7 +71,7 @@ TEST_CASE("without emulated devices and without a driver the catalog is empty an
 
 TEST_CASE("a device that was opened says the same of itself as the catalog") {
   const DeviceCatalog catalog = capture_device_catalog();
-  const auto device = take(open_device({DeviceKind::kEmulated, 0}));
+  const auto device = must(open_device({DeviceKind::kEmulated, 0}));
   REQUIRE(catalog.find(device->id()) != nullptr);
   CHECK(device->description() == *catalog.find(device->id()));
 }

@@ -28,8 +28,7 @@ TEST_CASE("host tasks of one stream run in the order in which they were queued")
   Log log;
   const StreamRef stream = bench.stream();
   for (std::size_t i = 0; i < kTasks; ++i) {
-    require_ok(
-        bench.device().launch_host(stream, [to = &log, i] { to->entries.at(to->count++) = i; }));
+    must(bench.device().launch_host(stream, [to = &log, i] { to->entries.at(to->count++) = i; }));
   }
   bench.finish(stream);
   REQUIRE(log.count == kTasks);
@@ -87,15 +86,15 @@ TEST_CASE("fills, copies and host tasks of one stream see what came before and n
   std::byte seen_by_task{0};
 
   StreamGate gate(stream);
-  require_ok(device.fill(stream, source.data(), std::byte{1}, kBytes));
-  require_ok(device.copy(stream, first.data(), source.data(), kBytes));
-  require_ok(device.launch_host(stream, [seen = &seen_by_task, first = first.data()] {
+  must(device.fill(stream, source.data(), std::byte{1}, kBytes));
+  must(device.copy(stream, first.data(), source.data(), kBytes));
+  must(device.launch_host(stream, [seen = &seen_by_task, first = first.data()] {
     *seen = first[kBytes - 1];
     first[0] = std::byte{7};
   }));
-  require_ok(device.copy(stream, source.data(), first.data(), 1));
-  require_ok(device.fill(stream, source.data() + 1, std::byte{2}, kBytes - 1));
-  require_ok(device.copy(stream, second.data(), source.data(), kBytes));
+  must(device.copy(stream, source.data(), first.data(), 1));
+  must(device.fill(stream, source.data() + 1, std::byte{2}, kBytes - 1));
+  must(device.copy(stream, second.data(), source.data(), kBytes));
   gate.open();
   bench.finish(stream);
 
@@ -116,14 +115,14 @@ TEST_CASE("a stream waits for an event of another stream, and only then goes on"
   const EventRef consumed = bench.event();
   const auto value = bench.memory(MemoryKind::kCudaDevice, 1);
   const auto result = bench.pinned(1);
-  require_ok(device.fill(producer, value.data(), std::byte{0}, 1));
+  must(device.fill(producer, value.data(), std::byte{0}, 1));
 
   StreamGate gate(producer);
-  require_ok(device.fill(producer, value.data(), std::byte{5}, 1));
-  require_ok(device.record(ready, producer));
-  require_ok(device.wait(consumer, ready));
-  require_ok(device.copy(consumer, result.data(), value.data(), 1));
-  require_ok(device.record(consumed, consumer));
+  must(device.fill(producer, value.data(), std::byte{5}, 1));
+  must(device.record(ready, producer));
+  must(device.wait(consumer, ready));
+  must(device.copy(consumer, result.data(), value.data(), 1));
+  must(device.record(consumed, consumer));
   gate.wait_until_reached();
   CHECK_FALSE(device.is_complete(ready).value());
   CHECK_FALSE(device.is_complete(consumed).value());
@@ -142,7 +141,7 @@ TEST_CASE("a stream without a wait passes a stream that is held up") {
   const StreamRef free_stream = bench.stream();
   const auto target = bench.pinned(1);
   StreamGate gate(held);
-  require_ok(bench.device().fill(free_stream, target.data(), std::byte{1}, 1));
+  must(bench.device().fill(free_stream, target.data(), std::byte{1}, 1));
   bench.finish(free_stream);
   CHECK(target[0] == std::byte{1});
 }
@@ -156,12 +155,12 @@ TEST_CASE("a wait does not follow an event that is recorded again later") {
   const StreamRef waiter = bench.stream();
   const EventRef event = bench.event();
   const auto target = bench.pinned(1);
-  require_ok(device.record(event, recorder));
-  require_ok(device.wait(waiter, event));
+  must(device.record(event, recorder));
+  must(device.wait(waiter, event));
 
   StreamGate gate(recorder);
-  require_ok(device.record(event, recorder));
-  require_ok(device.fill(waiter, target.data(), std::byte{1}, 1));
+  must(device.record(event, recorder));
+  must(device.fill(waiter, target.data(), std::byte{1}, 1));
   bench.finish(waiter);  // would not end if the wait had moved behind the gate
   CHECK(target[0] == std::byte{1});
   CHECK_FALSE(device.is_complete(event).value());
@@ -179,15 +178,15 @@ TEST_CASE("a wait keeps its record when the event completes elsewhere meanwhile"
   const EventRef done = bench.event();
   const auto value = bench.memory(MemoryKind::kCudaDevice, 1);
   const auto result = bench.pinned(1);
-  require_ok(device.fill(slow, value.data(), std::byte{0}, 1));
+  must(device.fill(slow, value.data(), std::byte{0}, 1));
 
   StreamGate gate(slow);
-  require_ok(device.fill(slow, value.data(), std::byte{9}, 1));
-  require_ok(device.record(event, slow));
-  require_ok(device.wait(waiter, event));
-  require_ok(device.copy(waiter, result.data(), value.data(), 1));
-  require_ok(device.record(done, waiter));
-  require_ok(device.record(event, quick));
+  must(device.fill(slow, value.data(), std::byte{9}, 1));
+  must(device.record(event, slow));
+  must(device.wait(waiter, event));
+  must(device.copy(waiter, result.data(), value.data(), 1));
+  must(device.record(done, waiter));
+  must(device.record(event, quick));
   REQUIRE(completes(event));
   CHECK_FALSE(device.is_complete(done).value());
 
@@ -203,8 +202,8 @@ TEST_CASE("an event that was never recorded is complete and holds up nothing") {
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
   CHECK(bench.device().is_complete(event).value());
-  require_ok(bench.device().synchronize(event));
-  require_ok(bench.device().wait(stream, event));
+  must(bench.device().synchronize(event));
+  must(bench.device().wait(stream, event));
   bench.finish(stream);
 }
 
@@ -216,15 +215,15 @@ TEST_CASE("recording an event again makes it incomplete until that record is rea
   const StreamRef held = bench.stream();
   const StreamRef other = bench.stream();
   const EventRef event = bench.event();
-  require_ok(device.record(event, held));
+  must(device.record(event, held));
   REQUIRE(completes(event));
 
   StreamGate gate(held);
-  require_ok(device.record(event, other));
+  must(device.record(event, other));
   REQUIRE(completes(event));
-  require_ok(device.record(event, held));
+  must(device.record(event, held));
   CHECK_FALSE(device.is_complete(event).value());
-  require_ok(device.record(event, held));
+  must(device.record(event, held));
   CHECK_FALSE(device.is_complete(event).value());
 
   gate.open();
@@ -240,12 +239,12 @@ TEST_CASE("synchronize returns when the work queued before it is done") {
   const EventRef event = bench.event();
   int value = 0;  // plain: synchronize is what makes the task's write visible
   for (int round = 1; round <= 50; ++round) {
-    require_ok(device.launch_host(stream, [to = &value, round] { *to = round; }));
+    must(device.launch_host(stream, [to = &value, round] { *to = round; }));
     if (round % 2 == 0) {
-      require_ok(device.synchronize(stream));
+      must(device.synchronize(stream));
     } else {
-      require_ok(device.record(event, stream));
-      require_ok(device.synchronize(event));
+      must(device.record(event, stream));
+      must(device.synchronize(event));
     }
     REQUIRE(value == round);
   }
@@ -264,11 +263,11 @@ TEST_CASE("an event of another device of the same backend orders a stream") {
   const auto result = here.pinned(1);
 
   StreamGate gate(producer);
-  require_ok(there.device().fill(producer, value.data(), std::byte{3}, 1));
-  require_ok(there.device().record(ready, producer));
-  require_ok(here.device().wait(consumer, ready));
-  require_ok(here.device().copy(consumer, result.data(), value.data(), 1));
-  require_ok(here.device().record(done, consumer));
+  must(there.device().fill(producer, value.data(), std::byte{3}, 1));
+  must(there.device().record(ready, producer));
+  must(here.device().wait(consumer, ready));
+  must(here.device().copy(consumer, result.data(), value.data(), 1));
+  must(here.device().record(done, consumer));
   CHECK_FALSE(here.device().is_complete(done).value());
   gate.open();
   REQUIRE(completes(done));
@@ -282,11 +281,11 @@ TEST_CASE("a destroyed stream still does the work that it was given, and nobody 
   Device& device = bench.device();
   const auto target = bench.pinned(1);
   const EventRef done = bench.event();
-  Stream stream = take(device.create_stream({}));
+  Stream stream = must(device.create_stream({}));
 
   StreamGate gate(stream.ref());
-  require_ok(device.fill(stream.ref(), target.data(), std::byte{4}, 1));
-  require_ok(device.record(done, stream.ref()));
+  must(device.fill(stream.ref(), target.data(), std::byte{4}, 1));
+  must(device.record(done, stream.ref()));
   stream = Stream{};  // returns although the gate is closed
   CHECK_FALSE(device.is_complete(done).value());
   gate.open();
@@ -303,15 +302,15 @@ TEST_CASE("an event may be destroyed while a stream still waits for it") {
   const StreamRef consumer = bench.stream();
   const auto value = bench.memory(MemoryKind::kCudaDevice, 1);
   const auto result = bench.pinned(1);
-  Event ready = take(device.create_event());
-  require_ok(device.fill(producer, value.data(), std::byte{0}, 1));
+  Event ready = must(device.create_event());
+  must(device.fill(producer, value.data(), std::byte{0}, 1));
 
   StreamGate gate(producer);
-  require_ok(device.fill(producer, value.data(), std::byte{6}, 1));
-  require_ok(device.record(ready.ref(), producer));
-  require_ok(device.wait(consumer, ready.ref()));
+  must(device.fill(producer, value.data(), std::byte{6}, 1));
+  must(device.record(ready.ref(), producer));
+  must(device.wait(consumer, ready.ref()));
   ready = Event{};
-  require_ok(device.copy(consumer, result.data(), value.data(), 1));
+  must(device.copy(consumer, result.data(), value.data(), 1));
   gate.open();
   bench.finish(consumer);
   CHECK(result[0] == std::byte{6});
@@ -322,20 +321,20 @@ TEST_CASE("launch on a stream takes its place in that stream's order") {
   CAPTURE(subject.name);
   Workbench bench(subject);
   Device& device = bench.device();
-  require_ok(device.make_current());
+  must(device.make_current());
   const StreamRef stream = bench.stream();
   const auto value = bench.pinned(1);
   const auto result = bench.pinned(1);
   const MemoryAccess access{value.data(), 1};
 
   StreamGate gate(stream);
-  require_ok(launch(
+  must(launch(
       stream, {}, {&access, 1}, [to = value.data()] { *to = std::byte{8}; },
       [&](CUstream_st* handle) -> expected<void, Error> {
         CHECK(handle == stream.get());
         return device.fill(stream, value.data(), std::byte{8}, 1);
       }));
-  require_ok(device.copy(stream, result.data(), value.data(), 1));
+  must(device.copy(stream, result.data(), value.data(), 1));
   gate.open();
   bench.finish(stream);
   CHECK(result[0] == std::byte{8});

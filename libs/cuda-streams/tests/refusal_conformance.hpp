@@ -14,7 +14,7 @@ TEST_CASE("streams and events of another device are refused") {
   CAPTURE(subject.name);
   Workbench bench(subject);
   Workbench another(open_or_skip(subject.open_other));
-  Workbench alien(take(subject.open_alien()));
+  Workbench alien(must(subject.open_alien()));
   Device& device = bench.device();
   const StreamRef stream = bench.stream();
   const EventRef event = bench.event();
@@ -76,8 +76,8 @@ TEST_CASE("null objects, null pointers and empty tasks are refused") {
   require_refused(device.copy(stream, nullptr, memory.data(), 1), kCode, "DEVICE_NULL_POINTER");
   require_refused(device.copy(stream, memory.data(), nullptr, 1), kCode, "DEVICE_NULL_POINTER");
   require_refused(device.fill(stream, nullptr, std::byte{1}, 1), kCode, "DEVICE_NULL_POINTER");
-  require_ok(device.copy(stream, nullptr, nullptr, 0));
-  require_ok(device.fill(stream, nullptr, std::byte{1}, 0));
+  must(device.copy(stream, nullptr, nullptr, 0));
+  must(device.fill(stream, nullptr, std::byte{1}, 0));
 
   require_refused(device.launch_host(stream, HostTask{}), kCode, "DEVICE_EMPTY_TASK");
   bench.finish(stream);
@@ -109,9 +109,9 @@ TEST_CASE("a moved-from stream, event or memory block is empty, and the moved-to
   CAPTURE(subject.name);
   Workbench bench(subject);
   Device& device = bench.device();
-  Stream stream = take(device.create_stream({.priority = -100}));
-  Event event = take(device.create_event());
-  MemoryBlock block = take(device.allocate(MemoryKind::kPinnedHost, 4));
+  Stream stream = must(device.create_stream({.priority = -100}));
+  Event event = must(device.create_event());
+  MemoryBlock block = must(device.allocate(MemoryKind::kPinnedHost, 4));
   std::byte* const data = block.data();
 
   Stream moved_stream = std::move(stream);
@@ -132,8 +132,8 @@ TEST_CASE("a moved-from stream, event or memory block is empty, and the moved-to
   block = std::move(moved_block);
   CHECK(block.data() == data);
   CHECK(block.kind() == MemoryKind::kPinnedHost);
-  require_ok(device.fill(stream.ref(), block.data(), std::byte{1}, 4));
-  require_ok(device.record(event.ref(), stream.ref()));
+  must(device.fill(stream.ref(), block.data(), std::byte{1}, 4));
+  must(device.record(event.ref(), stream.ref()));
   REQUIRE(completes(event.ref()));
   CHECK(data[3] == std::byte{1});
 }

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "pool_fixture.hpp"
-#include "scripted_device.hpp"
+#include "weftline/testing/scripted_device.hpp"
 
 namespace {
 

@@ -2,45 +2,26 @@
 #pragma once
 
 #include <array>
-#include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <memory>
-#include <ostream>
-#include <string_view>
 #include <utility>
 
 #include "weftline/tensor/publication.hpp"
 #include "weftline/tensor/tensor_pool.hpp"
+#include "weftline/testing/outcomes.hpp"
+#include "weftline/testing/scripted_device.hpp"
 
 namespace weftline {
+
+using testing::must;
+using testing::Refusal;
+using testing::refusal;
+using testing::ScriptedDevice;
 
 inline constexpr DLDataType kByte{kDLUInt, 8, 1};
 inline constexpr std::array<std::int64_t, 1> kSixteen{16};
 /// A tensor of 16 bytes.
 inline constexpr TensorLoanRequest kSmall{.shape = kSixteen, .dtype = kByte};
-
-/// The value, or a failed test that says what came instead.
-template <class T>
-T must(expected<T, Error> result) {
-  if (!result) FAIL(result.error().to_string());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
-/// The code and token of an error that has to be there.
-struct Refusal {
-  ErrorCode code;
-  std::string_view token;
-  friend bool operator==(const Refusal&, const Refusal&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const Refusal& refusal) {
-    return out << error_code_name(refusal.code) << " [" << refusal.token << "]";
-  }
-};
-
-template <class T>
-Refusal refusal(const expected<T, Error>& result) {
-  if (result) FAIL("succeeded where an error was due");
-  return {result.error().code, result.error().token};
-}
 
 inline TensorPoolOptions host_options(std::uint32_t slots) {
   return {.name = "camera.frame", .slot_bytes = 16, .slot_count = slots};

@@ -15,9 +15,9 @@
 
 #include "pool_fixture.hpp"
 #include "release_set.hpp"
-#include "scripted_device.hpp"
 #include "weftline/cuda/launch.hpp"
 #include "weftline/cuda/open_device.hpp"
+#include "weftline/testing/scripted_device.hpp"
 
 namespace weftline {
 namespace {

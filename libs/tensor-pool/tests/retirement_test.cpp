@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "pool_fixture.hpp"
-#include "scripted_device.hpp"
+#include "weftline/testing/scripted_device.hpp"
 
 namespace weftline {
 namespace {

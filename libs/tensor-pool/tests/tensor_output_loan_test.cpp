@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "pool_fixture.hpp"
-#include "scripted_device.hpp"
+#include "weftline/testing/scripted_device.hpp"
 
 namespace weftline {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "weftline/cuda/device.hpp"
 
-namespace weftline {
+namespace weftline::testing {
 
 /// A device whose streams move only when the test says so, and that logs what it is asked to do.
 /// Copies and fills happen at once; what is scripted is when their completion shows. Not for
@@ -196,4 +196,4 @@ class ScriptedDevice final : public Device, public std::enable_shared_from_this<
   std::uint64_t live_bytes_{0};
 };
 
-}  // namespace weftline
+}  // namespace weftline::testing
