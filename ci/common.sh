@@ -98,8 +98,13 @@ run_preset() {  # <preset> [<ctest argument>...]
   checked_step "configure $preset" configure_preset "$preset" || return 0
   checked_step "build $preset" build_preset "$preset" || return 0
   rm -f "$root/build/$preset/tests.xml"
-  step "test $preset" test_preset "$preset" "$@"
+  local ended=0 failed_before=$failed
+  step "test $preset" test_preset "$preset" "$@" || ended=$?
   count_tests "$preset"
+  if ((ended != 0 && failed == failed_before)); then
+    echo "   $preset: no test failed, but ctest did; that counts as one failed"
+    failed=$((failed + 1))
+  fi
 }
 
 # The last line of a run, and its exit status.
