@@ -62,22 +62,27 @@ class Join final : public Operator<> {
 };
 
 /// The rule of OnAligned on whole traces.
-std::vector<Pair> reference(std::vector<std::int64_t> a, std::vector<std::int64_t> b,
-                            std::int64_t window) {
-  std::vector<Pair> pairs;
+struct Reference {
+  std::vector<Pair> pairs{};
+  std::uint64_t unaligned{0};  ///< Heads that can't be part of a pair.
+  std::uint64_t left{0};       ///< Of the longer trace, when the other has ended.
+};
+Reference reference(std::vector<std::int64_t> a, std::vector<std::int64_t> b, std::int64_t window) {
+  Reference result;
   while (!a.empty() && !b.empty()) {
     const std::int64_t spread = std::max(a[0], b[0]) - std::min(a[0], b[0]);
     if (spread <= window) {
-      pairs.emplace_back(a[0], b[0]);
+      result.pairs.emplace_back(a[0], b[0]);
       a.erase(a.begin());
       b.erase(b.begin());
-    } else if (a[0] < b[0]) {
-      a.erase(a.begin());
     } else {
-      b.erase(b.begin());
+      auto& older = a[0] < b[0] ? a : b;
+      older.erase(older.begin());
+      ++result.unaligned;
     }
   }
-  return pairs;
+  result.left = a.size() + b.size();
+  return result;
 }
 
 }  // namespace
@@ -106,8 +111,12 @@ TEST_CASE("OnAligned pairs heads like its reference model, however the lanes are
   const auto join = graph.op<Join>("join", std::chrono::nanoseconds(window), pairs);
   graph.add_flow(a->out, join->a, {.queue_depth = 1 + seed % 3});
   graph.add_flow(b->out, join->b, {.queue_depth = 1 + seed % 2});
-  use_realtime_clock(graph);
-  const auto session = weftline::run_async(weftline::compile(graph));
+  const auto plan = compiled(graph);
+  const auto session = weftline::run_async(plan);
   REQUIRE(run_to_end(session) == weftline::RunTermination::kCompleted);
-  CHECK(pairs->values() == reference(left, right, window));
+  const Reference wanted = reference(left, right, window);
+  CHECK(pairs->values() == wanted.pairs);
+  const auto counters = counters_of(plan, session.counters(), "join");
+  CHECK(counters.unaligned_drops == wanted.unaligned);
+  CHECK(counters.discarded == wanted.left);
 }

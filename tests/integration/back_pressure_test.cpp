@@ -157,13 +157,10 @@ TEST_CASE("a source that was refused a slot is called again when one is free, an
   REQUIRE(plan.ok());
   REQUIRE(plan.tensor_allocations()[0].slot_count == 6);
   const auto session = weftline::run_async(plan);
+  const OpensAtEnd opens{gate};
   REQUIRE(gate->wait_for_visitor());
   REQUIRE(eventually(session, [&] { return seen->refusals > 0; }));
-  const auto quiet_until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  while (std::chrono::steady_clock::now() < quiet_until) {
-    REQUIRE(seen->calls_after_refusal == 0);
-    std::this_thread::yield();
-  }
+  for_a_while([&] { REQUIRE(seen->calls_after_refusal == 0); });
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
   CHECK(ids->values() == counting(50));
@@ -182,11 +179,14 @@ TEST_CASE("a full arm holds back the whole publication, and nothing is lost when
   graph.add_flow(source->out, b->in, {.queue_depth = 3});
   const auto plan = compiled(graph);
   const auto session = weftline::run_async(plan);
+  const OpensAtEnd opens{gate};
   REQUIRE(gate->wait_for_visitor());
   // The shut arm takes 3 (the one being looked at is still queued until it is received).
   REQUIRE(free_arm->wait_for_count(3));
   REQUIRE(eventually(
       session, [&] { return counters_of(plan, session.counters(), "source").refused_emits > 0; }));
+  // And the source is not called again for nothing.
+  for_a_while([&] { REQUIRE(counters_of(plan, session.counters(), "source").refused_emits == 1); });
   CHECK(free_arm->values() == counting(3));
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
@@ -209,6 +209,7 @@ TEST_CASE("an operator driven by inputs is not activated while its output is ful
   graph.partition("c").add(sink);
   const auto plan = compiled(graph);
   const auto session = weftline::run_async(plan);
+  const OpensAtEnd opens{gate};
   REQUIRE(gate->wait_for_visitor());
   // The source is refused once two samples wait for `add`, whose first activation may still be on
   // its way out of compute() then.

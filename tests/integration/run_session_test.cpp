@@ -82,6 +82,7 @@ TEST_CASE("a drop-oldest edge keeps the newest samples in order and counts the r
   graph.partition("b").add(sink);
   const auto plan = compiled(graph);
   const auto session = weftline::run_async(plan);
+  const OpensAtEnd opens{gate};
   REQUIRE(gate->wait_for_visitor());
   REQUIRE(eventually(session,
                      [&] { return counters_of(plan, session.counters(), "source").finished; }));

@@ -261,15 +261,11 @@ TEST_CASE("work on a consumer's stream waits for the producer's write, and compu
   INFO(weftline::format_diagnostics(plan.diagnostics()));
   REQUIRE(plan.ok());
   const auto session = weftline::run_async(plan);
+  const OpensAtEnd opens{gate};
   REQUIRE(gate->wait_for_visitor());
   // The reader's callback has run although the write has not: no host thread waited.
   REQUIRE(eventually(session, [&] { return reading->submitted.load(); }));
-  // A look that comes too early only misses a defect; the value below does not.
-  const auto look_until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  while (std::chrono::steady_clock::now() < look_until) {
-    REQUIRE_FALSE(reading->done);
-    std::this_thread::yield();
-  }
+  for_a_while([&] { REQUIRE_FALSE(reading->done); });
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
   CHECK(reading->value == 42);

@@ -70,6 +70,12 @@ class Gate {
   int waiting_{0};
 };
 
+/// Opens a gate when a test ends, passed or not: a session waits for whoever stands before it.
+struct OpensAtEnd {
+  std::shared_ptr<Gate> gate;
+  ~OpensAtEnd() { gate->open(); }
+};
+
 /// What a sink has received, readable from the test's thread.
 template <class T>
 class Collected {
@@ -214,6 +220,17 @@ bool eventually(const weftline::RunSession& session, Predicate holds) {
     std::this_thread::yield();
   }
   return true;
+}
+
+/// Looks again and again, for 20 ms. For what must not happen: a look that comes too early misses a
+/// defect, and never invents one.
+template <class Look>
+void for_a_while(Look look) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  while (std::chrono::steady_clock::now() < until) {
+    look();
+    std::this_thread::yield();
+  }
 }
 
 inline std::vector<std::uint64_t> counting(std::uint64_t count, std::uint64_t from = 0) {
