@@ -212,7 +212,7 @@ DiscoveryRecord::~DiscoveryRecord() {
 RecordSighting look_for_record(int directory, const std::string& file_name) {
   const UniqueFd file{
       ::openat(directory, file_name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-  if (!file.valid()) return {};
+  if (!file.valid()) return {is_passing(errno) ? RecordState::kUnopened : RecordState::kAbsent, {}};
   auto content = from_text(read_whole(file.get()));
   if (!has_owner(file.get())) return {RecordState::kDead, {}};
   if (!content) return {RecordState::kUnreadable, {}};

@@ -59,6 +59,7 @@ class DiscoveryRecord {
 
 enum class RecordState : std::uint8_t {
   kAbsent = 0,
+  kUnopened,  ///< It cannot be opened now: something is used up (is_passing()).
   kDead,
   kUnreadable,  ///< Held, but not (yet) a whole record.
   kLive,

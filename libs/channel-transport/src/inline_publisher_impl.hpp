@@ -21,6 +21,7 @@ struct InlinePublisher::Impl final : channel::ServiceThread::Client {
 
   void on_directory_changed() override {}
   void on_poked() override;
+  void on_later() override { acceptor->listen_again(); }
   [[nodiscard]] const std::string& name() const noexcept override { return endpoint.name; }
   void links_changed(bool attached);
 

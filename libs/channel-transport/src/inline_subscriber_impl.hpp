@@ -22,6 +22,7 @@ struct InlineSubscriber::Impl final : channel::ServiceThread::Client {
 
   void on_directory_changed() override { search->look(); }
   void on_poked() override;
+  void on_later() override { search->look(); }
   [[nodiscard]] const std::string& name() const noexcept override { return endpoint.name; }
   void changed();
   void watch_data();

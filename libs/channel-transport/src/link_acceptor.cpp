@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link_acceptor.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
 
 #include "discovery_record.hpp"
+#include "system_failure.hpp"
 #include "weftline/catalog/compatibility.hpp"
 
 namespace weftline::channel {
@@ -29,6 +31,8 @@ RefusalMessage make_refusal(const Error& error) noexcept {
   return message;
 }
 
+UniqueFd open_spare() noexcept { return UniqueFd{::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
+
 }  // namespace
 
 LinkAcceptor::LinkAcceptor(ServiceThread& service, PublisherLinkTable& table, Settings settings,
@@ -47,9 +51,20 @@ LinkAcceptor::~LinkAcceptor() {
 }
 
 expected<void, Error> LinkAcceptor::listen() {
+  spare_ = open_spare();
   WEFTLINE_ASSIGN(listener_, listen_for(settings_.incarnation));
   WEFTLINE_ASSIGN(listener_watch_, service_.watch(listener_.get(), [this] { accept_all(); }));
   return {};
+}
+
+void LinkAcceptor::listen_again() {
+  if (!listener_.valid() || listener_watch_.active()) return;
+  auto watched = service_.watch(listener_.get(), [this] { accept_all(); });
+  if (watched) {
+    listener_watch_ = std::move(*watched);
+  } else {
+    service_.call_later();
+  }
 }
 
 void LinkAcceptor::end() {
@@ -66,11 +81,39 @@ void LinkAcceptor::end() {
 }
 
 void LinkAcceptor::accept_all() {
-  for (UniqueFd socket = accept_from(listener_.get()); socket.valid();
-       socket = accept_from(listener_.get())) {
-    accept_one(std::move(socket));
+  while (accept_next()) {
   }
   remove_over();
+}
+
+bool LinkAcceptor::accept_next() {
+  Accepted accepted = accept_from(listener_.get());
+  if (accepted.socket.valid()) {
+    accept_one(std::move(accepted.socket));
+    return true;
+  }
+  if (accepted.error_number == 0) return false;
+  spare_.reset();
+  accepted = accept_from(listener_.get());
+  const bool turned_away = accepted.socket.valid();
+  if (turned_away) turn_away(std::move(accepted.socket));
+  spare_ = open_spare();
+  if (!turned_away && accepted.error_number != 0) {
+    // The listener stays readable: to watch it now would be a loop.
+    listener_watch_ = {};
+    service_.call_later();
+  }
+  return turned_away;
+}
+
+void LinkAcceptor::turn_away(const UniqueFd socket) {
+  const Error error{ErrorCode::kResourceExhausted, "CHANNEL_DESCRIPTORS",
+                    "endpoint '" + settings_.endpoint.name +
+                        "': the publisher's process has no descriptor left; " +
+                        std::string(kOpenFilesHint),
+                    0};
+  [[maybe_unused]] const bool taken = send_message(socket.get(), make_refusal(error));
+  ++counts_.refused;
 }
 
 void LinkAcceptor::accept_one(UniqueFd socket) {

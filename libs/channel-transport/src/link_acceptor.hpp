@@ -43,6 +43,8 @@ class LinkAcceptor {
   ~LinkAcceptor();
 
   [[nodiscard]] expected<void, Error> listen();
+  /// Goes on after what ServiceThread::call_later() was asked for.
+  void listen_again();
   /// No new connections; who is in the middle of attaching gets the end of the stream.
   void end();
   /// Does what the emit path asked for: drops links that it found broken.
@@ -62,7 +64,9 @@ class LinkAcceptor {
   };
 
   void accept_all();
+  [[nodiscard]] bool accept_next();
   void accept_one(UniqueFd socket);
+  void turn_away(UniqueFd socket);
   [[nodiscard]] expected<void, Error> watch_peer(Connection& connection);
   void bound_silent_peers();
   void read_socket(Connection& connection);
@@ -86,6 +90,7 @@ class LinkAcceptor {
   bool ended_{false};
   UniqueFd listener_;
   ServiceThread::Watch listener_watch_;
+  UniqueFd spare_;  // given up for a moment to tell a peer that there is no descriptor for it
   std::list<Connection> connections_;
 };
 

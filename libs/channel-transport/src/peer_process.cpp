@@ -25,13 +25,16 @@ expected<PeerProcess, Error> identify_peer(int socket) {
   }
   // glibc declares pidfd_open only from 2.36 on, and not for C++ in every version.
   UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0))};
-  if (!pidfd.valid() && errno == ESRCH) {
+  const int error = pidfd.valid() ? 0 : errno;
+  if (error == ESRCH) {
     return fail(ErrorCode::kNotFound, "CHANNEL_PEER_GONE", "the peer's process has just ended");
   }
-  if (!pidfd.valid()) {
-    return system_failure("CHANNEL_PEER_UNKNOWN",
-                          "cannot watch the peer, process " + std::to_string(credentials.pid),
-                          errno, "both processes must see each other (one PID namespace)");
+  if (error != 0) {
+    return system_failure(
+        "CHANNEL_PEER_UNKNOWN", "cannot watch the peer, process " + std::to_string(credentials.pid),
+        error,
+        is_passing(error) ? kOpenFilesHint
+                          : "both processes must see each other (one PID namespace)");
   }
   return PeerProcess{credentials.pid, std::move(pidfd)};
 }

@@ -44,6 +44,7 @@ void PublisherSearch::look() {
   const Status now = status();
   if (now != Status::kSearching && now != Status::kAlone) return;
   const RecordSighting seen = look_for_record(service_.directory(), settings_.record_file);
+  if (seen.state == RecordState::kUnopened) service_.call_later();
   if (seen.state != RecordState::kLive) return;
   // One that hung up while we were connecting is ending, or no publisher: it is not tried again.
   if (seen.content.incarnation == incarnation_) return;
@@ -59,22 +60,18 @@ void PublisherSearch::connect(const RecordContent& publisher) {
     set_failed(std::move(checked).error());
     return;
   }
-  auto socket = connect_to(publisher.incarnation);
-  if (!socket) {
-    // It has just ended: the next one leaves a new record.
-    if (socket.error().code != ErrorCode::kNotFound) set_failed(std::move(socket).error());
+  incarnation_ = publisher.incarnation;
+  auto connected = say_hello();
+  if (connected) {
+    set_status(Status::kConnecting);
     return;
   }
-  incarnation_ = publisher.incarnation;
-  socket_ = std::move(*socket);
-  set_status(Status::kConnecting);
-  auto greeted = say_hello();
-  if (greeted) return;
   disconnect();
-  if (greeted.error().code == ErrorCode::kNotFound) {
-    set_status(Status::kSearching);
-  } else {
-    set_failed(std::move(greeted).error());
+  if (connected.error().code == ErrorCode::kResourceExhausted) {
+    incarnation_ = {};
+    service_.call_later();
+  } else if (connected.error().code != ErrorCode::kNotFound) {
+    set_failed(std::move(connected).error());
   }
 }
 
@@ -97,6 +94,7 @@ expected<void, Error> PublisherSearch::check_record(const RecordContent& publish
 }
 
 expected<void, Error> PublisherSearch::say_hello() {
+  WEFTLINE_ASSIGN(socket_, connect_to(incarnation_));
   WEFTLINE_ASSIGN(peer_, identify_peer(socket_.get()));
   WEFTLINE_ASSIGN(const UniqueFd text, create_sealed_text(settings_.endpoint_json));
   WEFTLINE_ASSIGN(socket_watch_, service_.watch(socket_.get(), [this] { read_socket(); }));

@@ -47,7 +47,8 @@ class PublisherSearch {
   /// Says goodbye to the publisher.
   ~PublisherSearch();
 
-  /// Looks for the publisher unless there is one, or an end.
+  /// Looks for the publisher unless there is one, or an end. What fails because something is used
+  /// up (descriptors, memory, the publisher's backlog) has ServiceThread::call_later() called.
   void look();
   /// Breaks with a publisher that wrote garbage.
   void drop_link();

@@ -29,10 +29,6 @@ SocketName socket_name(const Incarnation& incarnation) {
   return name;
 }
 
-UniqueFd new_socket() noexcept {
-  return UniqueFd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-}
-
 const sockaddr* plain(const SocketName& name) noexcept {
   return reinterpret_cast<const sockaddr*>(&name.address);
 }
@@ -49,21 +45,35 @@ expected<UniqueFd, Error> listen_for(const Incarnation& incarnation) {
   return socket;
 }
 
-expected<UniqueFd, Error> connect_to(const Incarnation& incarnation) {
+UniqueFd new_socket() noexcept {
+  return UniqueFd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+}
+
+expected<void, Error> connect_socket(const UniqueFd& socket, const Incarnation& incarnation) {
   const SocketName name = socket_name(incarnation);
-  UniqueFd socket = new_socket();
-  if (!socket.valid()) return system_failure("CHANNEL_SOCKET", "cannot create a socket", errno);
-  if (::connect(socket.get(), plain(name), name.size) != 0) {
-    if (errno == ECONNREFUSED) {
-      return fail(ErrorCode::kNotFound, "CHANNEL_SOCKET", "the publisher does not listen any more");
-    }
-    return system_failure("CHANNEL_SOCKET", "cannot connect to the publisher", errno);
+  if (::connect(socket.get(), plain(name), name.size) == 0) return {};
+  if (errno == ECONNREFUSED) {
+    return fail(ErrorCode::kNotFound, "CHANNEL_SOCKET", "the publisher does not listen any more");
   }
+  return system_failure("CHANNEL_SOCKET", "cannot connect to the publisher", errno);
+}
+
+expected<UniqueFd, Error> connect_to(const Incarnation& incarnation) {
+  UniqueFd socket = new_socket();
+  if (!socket.valid()) {
+    return system_failure("CHANNEL_SOCKET", "cannot create a socket", errno, kOpenFilesHint);
+  }
+  WEFTLINE_TRY(connect_socket(socket, incarnation));
   return socket;
 }
 
-UniqueFd accept_from(int listener) noexcept {
-  return UniqueFd{::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+Accepted accept_from(int listener) noexcept {
+  for (;;) {
+    UniqueFd socket{::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (socket.valid()) return {std::move(socket), 0};
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    return {{}, errno == EAGAIN || errno == EWOULDBLOCK ? 0 : errno};
+  }
 }
 
 PacketResult receive_packet(int socket, Packet& packet) noexcept {

@@ -19,10 +19,18 @@ namespace weftline::channel {
 // identify_peer(). All are non-blocking.
 
 [[nodiscard]] expected<UniqueFd, Error> listen_for(const Incarnation& incarnation);
-/// kNotFound: nobody listens there any more.
+[[nodiscard]] UniqueFd new_socket() noexcept;
+/// kNotFound: nobody listens there any more. kResourceExhausted: not now (too many wait there).
+[[nodiscard]] expected<void, Error> connect_socket(const UniqueFd& socket,
+                                                   const Incarnation& incarnation);
+/// Both in one; kResourceExhausted too when no descriptor is left.
 [[nodiscard]] expected<UniqueFd, Error> connect_to(const Incarnation& incarnation);
-/// An empty descriptor when nobody waits.
-[[nodiscard]] UniqueFd accept_from(int listener) noexcept;
+/// An empty descriptor and 0 when nobody waits, else the system's error.
+struct Accepted {
+  UniqueFd socket{};
+  int error_number{0};
+};
+[[nodiscard]] Accepted accept_from(int listener) noexcept;
 
 /// One received message, not yet believed.
 struct Packet {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/timerfd.h>
 
 #include <array>
 #include <cerrno>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t kPokeId = 0;
 constexpr std::uint64_t kDirectoryId = 1;
+constexpr std::uint64_t kLaterId = 2;
+constexpr long kLaterNs = 20'000'000;
 
 bool add_to_epoll(int epoll, int fd, std::uint64_t id) noexcept {
   epoll_event interest{};
@@ -82,8 +85,10 @@ expected<void, Error> ServiceThread::open() {
                           "cannot watch the runtime folder " + directory_.path.string(), errno,
                           kHint);
   }
+  timer_ = UniqueFd{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
   epoll_ = UniqueFd{::epoll_create1(EPOLL_CLOEXEC)};
-  if (!epoll_.valid() || !add_to_epoll(epoll_.get(), poked_.fd(), kPokeId) ||
+  if (!timer_.valid() || !epoll_.valid() || !add_to_epoll(epoll_.get(), timer_.get(), kLaterId) ||
+      !add_to_epoll(epoll_.get(), poked_.fd(), kPokeId) ||
       !add_to_epoll(epoll_.get(), inotify_.get(), kDirectoryId)) {
     return system_failure("CHANNEL_DESCRIPTORS", "cannot set up the service thread", errno, kHint);
   }
@@ -138,12 +143,25 @@ void ServiceThread::dispatch(std::uint64_t id) {
   } else if (id == kDirectoryId) {
     drain_directory_events();
     for (Client* client : clients_) client->on_directory_changed();
+  } else if (id == kLaterId) {
+    drain_timer();
+    for (Client* client : clients_) client->on_later();
   } else if (const auto found = watches_.find(id); found != watches_.end()) {
     // A copy: the call may end its own watch. An id that is not found was ended earlier in the
     // batch.
     const auto ready = found->second;
     (*ready)();
   }
+}
+
+void ServiceThread::call_later() const noexcept {
+  const itimerspec once{{}, {0, kLaterNs}};
+  ::timerfd_settime(timer_.get(), 0, &once, nullptr);
+}
+
+void ServiceThread::drain_timer() noexcept {
+  std::uint64_t expirations = 0;
+  [[maybe_unused]] const auto got = ::read(timer_.get(), &expirations, sizeof(expirations));
 }
 
 void ServiceThread::drain_directory_events() noexcept {

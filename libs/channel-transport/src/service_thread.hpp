@@ -28,6 +28,8 @@ class ServiceThread {
    public:
     virtual void on_directory_changed() = 0;
     virtual void on_poked() = 0;
+    /// Called a moment after call_later(), whichever client asked.
+    virtual void on_later() = 0;
     [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 
    protected:
@@ -68,6 +70,8 @@ class ServiceThread {
   void remove(Client& client) noexcept;
   /// Calls `ready` whenever the descriptor is readable or hung up.
   [[nodiscard]] expected<Watch, Error> watch(int fd, std::function<void()> ready);
+  /// Has on_later() of every client called in 20 ms: for what failed because something is used up.
+  void call_later() const noexcept;
 
   /// Has on_poked() of every client called soon. Any thread, never blocks, takes no lock.
   void poke() const noexcept { poked_.signal(); }
@@ -78,17 +82,19 @@ class ServiceThread {
   void serve();
   void dispatch(std::uint64_t id);
   void drain_directory_events() noexcept;
+  void drain_timer() noexcept;
 
   RuntimeDirectory directory_;
   WakeEvent poked_;
   UniqueFd inotify_;
+  UniqueFd timer_;
   UniqueFd epoll_;
   std::atomic<bool> stopping_{false};
   std::mutex
       mutex_;  // guards clients_, watches_ and next_id_, and all that a client's call touches
   std::vector<Client*> clients_;
   std::map<std::uint64_t, std::shared_ptr<std::function<void()>>> watches_;
-  std::uint64_t next_id_{2};
+  std::uint64_t next_id_{3};
   std::thread thread_;
 };
 

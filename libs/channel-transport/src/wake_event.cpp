@@ -30,8 +30,7 @@ bool is_eventfd(int fd) {
 expected<WakeEvent, Error> WakeEvent::create() {
   UniqueFd fd{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!fd.valid()) {
-    return system_failure("CHANNEL_DESCRIPTORS", "cannot create an eventfd", errno,
-                          "raise the limit of open files");
+    return system_failure("CHANNEL_DESCRIPTORS", "cannot create an eventfd", errno, kOpenFilesHint);
   }
   return WakeEvent(std::move(fd));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <chrono>
@@ -222,6 +223,7 @@ class Changes {
   Changes() : event_(*channel::WakeEvent::create()) {}
   void follow(InlinePublisher& publisher) { publisher.set_writable_callback({&signal, this}); }
   void follow(InlineSubscriber& subscriber) { subscriber.set_readable_callback({&signal, this}); }
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
   void wait_until(const std::function<bool()>& condition, const std::string& what) {
     const Deadline deadline = watchdog();
     while (!condition()) {
@@ -232,8 +234,12 @@ class Changes {
   }
 
  private:
-  static void signal(void* self) noexcept { static_cast<Changes*>(self)->event_.signal(); }
+  static void signal(void* self) noexcept {
+    ++static_cast<Changes*>(self)->calls_;
+    static_cast<Changes*>(self)->event_.signal();
+  }
   channel::WakeEvent event_;
+  std::atomic<std::uint64_t> calls_{0};
 };
 
 template <class Publisher>

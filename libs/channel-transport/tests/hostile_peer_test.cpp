@@ -5,14 +5,15 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
-#include <random>
 
 #include "publisher_ring.hpp"
+#include "rogue_publication.hpp"
 #include "rogue_subscriber.hpp"
 
 namespace weftline::test {
 
 using Catch::Matchers::ContainsSubstring;
+
 TEST_CASE("garbage on a publisher's socket is dropped and counted") {
   Publishing publishing;
   const UniqueFd socket = publishing.connect();
@@ -162,38 +163,15 @@ TEST_CASE("a scribbled claims page costs its own link only") {
   publishing.check_alive();
 }
 
-namespace {
-
-/// Random like a publisher's: it names a socket that every process of the machine shares.
-Incarnation rogue_incarnation() {
-  std::random_device random;
-  Incarnation incarnation{1};
-  for (std::size_t byte = 1; byte < incarnation.size(); ++byte)
-    incarnation[byte] = static_cast<std::uint8_t>(random());
-  return incarnation;
-}
-
-}  // namespace
-
 TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handshake") {
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());
   const EndpointRecord& endpoint = *catalog.find("frames");
-  const auto opened = open_runtime_directory(directory.path());
-  RecordContent content;
-  content.pid = ::getpid();
-  content.incarnation = rogue_incarnation();
-  content.endpoint_json = *endpoint_to_json("test-deployment", endpoint);
-  const auto listener = listen_for(content.incarnation);
-  REQUIRE(listener.has_value());
-  const auto record = DiscoveryRecord::create(
-      opened->fd.get(), record_file_name("test-deployment", "frames"), content, "frames");
-  REQUIRE(record.has_value());
+  const RoguePublication publication(directory, catalog);
+  const RecordContent& content = publication.content;
   ChannelRuntime runtime = make_runtime(directory);
   auto subscriber = make_subscriber(runtime, catalog);
-  pollfd query{listener->get(), POLLIN, 0};
-  REQUIRE(::poll(&query, 1, 60'000) == 1);
-  const UniqueFd socket = accept_from(listener->get());
+  const UniqueFd socket = publication.accept();
   const auto hello = next_packet(socket);
   REQUIRE(hello.has_value());
   REQUIRE(parse_message<HelloMessage>(*hello).has_value());
@@ -240,49 +218,30 @@ TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handsh
 TEST_CASE("a publisher that hangs up without a word is left alone") {
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());
-  const auto opened = open_runtime_directory(directory.path());
-  RecordContent content;
-  content.pid = ::getpid();
-  content.incarnation = rogue_incarnation();
-  content.endpoint_json = *endpoint_to_json("test-deployment", *catalog.find("frames"));
-  const auto listener = listen_for(content.incarnation);
-  auto record = std::optional(DiscoveryRecord::create(
-      opened->fd.get(), record_file_name("test-deployment", "frames"), content, "frames"));
-  REQUIRE((listener && *record));
+  RoguePublication publication(directory, catalog);
   ChannelRuntime runtime = make_runtime(directory);
   auto subscriber = make_subscriber(runtime, catalog);
-  pollfd query{listener->get(), POLLIN, 0};
-  REQUIRE(::poll(&query, 1, 60'000) == 1);
-  accept_from(listener->get()).reset();
+  publication.accept().reset();
   // The same service thread attaches another endpoint, so it has seen the end before that.
   const auto other = catalog_with<std::uint32_t>(blocking(), "other");
   auto other_publisher = make_publisher(runtime, other, "other");
   auto other_subscriber = make_subscriber(runtime, other, "other");
   await_subscriber(other_publisher);
-  record.reset();
+  publication.record.reset();
   auto publisher = make_publisher(runtime, catalog);
   await_subscriber(publisher);
-  CHECK(::poll(&query, 1, 0) == 0);
+  CHECK_FALSE(publication.has_visitor(0));
 }
 
 TEST_CASE("a frame that no publisher writes ends the link with a protocol error") {
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());
   const EndpointRecord& endpoint = *catalog.find("frames");
-  const auto opened = open_runtime_directory(directory.path());
-  RecordContent content;
-  content.pid = ::getpid();
-  content.incarnation = rogue_incarnation();
-  content.endpoint_json = *endpoint_to_json("test-deployment", endpoint);
-  const auto listener = listen_for(content.incarnation);
-  const auto record = DiscoveryRecord::create(
-      opened->fd.get(), record_file_name("test-deployment", "frames"), content, "frames");
-  REQUIRE((listener && record));
+  const RoguePublication publication(directory, catalog);
+  const RecordContent& content = publication.content;
   ChannelRuntime runtime = make_runtime(directory);
   auto subscriber = make_subscriber(runtime, catalog);
-  pollfd query{listener->get(), POLLIN, 0};
-  REQUIRE(::poll(&query, 1, 60'000) == 1);
-  const UniqueFd socket = accept_from(listener->get());
+  const UniqueFd socket = publication.accept();
   REQUIRE(next_packet(socket).has_value());
 
   const RingGeometry geometry = *ring_geometry(endpoint);

@@ -52,10 +52,10 @@ inline bool say_hello(const UniqueFd& socket, const EndpointRecord& endpoint) {
 
 /// A publisher of ours, one honest subscriber, and a way in for a peer that keeps no rules.
 struct Publishing {
-  explicit Publishing(EndpointOptions options = blocking())
-      : catalog(catalog_with<std::uint32_t>(options)),
-        publisher(make_inline_publisher(runtime, catalog)),
-        honest(make_inline_subscriber(runtime, catalog)) {
+  explicit Publishing(EndpointOptions options = blocking(), const std::string& name = "frames")
+      : catalog(catalog_with<std::uint32_t>(options, name)),
+        publisher(make_inline_publisher(runtime, catalog, name)),
+        honest(make_inline_subscriber(runtime, catalog, name)) {
     changes.follow(publisher);
     await_subscriber(publisher);
   }
@@ -66,6 +66,15 @@ struct Publishing {
   }
   [[nodiscard]] static bool hello(const UniqueFd& socket, int record) {
     return send_message(socket.get(), make_message<HelloMessage>(), std::span(&record, 1));
+  }
+  /// What the service thread has been told of before this, it has seen after this: room in the
+  /// honest subscriber's link comes last. Needs no descriptor.
+  void pass_service_thread() {
+    while (publish(publisher, next).has_value()) ++next;
+    const std::uint64_t before = changes.calls();
+    while (receive(honest).has_value()) {
+    }
+    changes.wait_until([&] { return changes.calls() > before; }, "the news of room");
   }
   /// The honest subscriber still gets frames, so service thread and publisher are alive.
   void check_alive() {
