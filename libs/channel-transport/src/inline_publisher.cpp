@@ -157,7 +157,7 @@ expected<void, Error> InlinePublisher::wait_for_subscriber(
     if (std::chrono::steady_clock::now() >= deadline) {
       return refuse(ErrorCode::kTimeout, "CHANNEL_TIMEOUT");
     }
-    channel::sleep_until_signal(impl_->attached_event, nullptr, deadline);
+    channel::sleep_until_signal(impl_->attached_event, -1, deadline);
     impl_->attached_event.drain();
   }
   return {};

@@ -61,8 +61,8 @@ void InlineSubscriber::Impl::changed() {
 void InlineSubscriber::Impl::watch_data() {
   SubscriberRing* ring = search->ring();
   if (ring == nullptr || data_watch.active()) return;
-  auto watch = service.watch(ring->data_event().fd(), [this, ring] {
-    ring->data_event().drain();
+  auto watch = service.watch(ring->wake().fd(), [this, ring] {
+    ring->wake().drain();
     // Cleared before the call: if the caller finds nothing again, it asks anew.
     ring->want_data(false);
     callback.function(callback.context);
@@ -149,7 +149,7 @@ expected<void, Error> InlineSubscriber::Impl::wait_for(
 void InlineSubscriber::Impl::sleep(std::chrono::steady_clock::time_point deadline) noexcept {
   SubscriberRing* ring = search->ring();
   if (ring == nullptr) {
-    channel::sleep_until_signal(local_event, nullptr, deadline);
+    channel::sleep_until_signal(local_event, -1, deadline);
     local_event.drain();
     return;
   }
@@ -157,9 +157,9 @@ void InlineSubscriber::Impl::sleep(std::chrono::steady_clock::time_point deadlin
   // other.
   ring->want_data(true);
   if (ring->look() == SubscriberRing::State::kEmpty) {
-    channel::sleep_until_signal(local_event, &ring->data_event(), deadline);
+    channel::sleep_until_signal(local_event, ring->wake().fd(), deadline);
     local_event.drain();
-    ring->data_event().drain();
+    ring->wake().drain();
   }
   ring->want_data(false);
 }

@@ -112,8 +112,8 @@ void LinkAcceptor::turn_away(const UniqueFd socket) {
                         "': the publisher's process has no descriptor left; " +
                         std::string(kOpenFilesHint),
                     0};
-  [[maybe_unused]] const bool taken = send_message(socket.get(), make_refusal(error));
   ++counts_.refused;
+  [[maybe_unused]] const bool taken = send_message(socket.get(), make_refusal(error));
 }
 
 void LinkAcceptor::accept_one(UniqueFd socket) {
@@ -242,8 +242,8 @@ expected<void, Error> LinkAcceptor::offer_link(Connection& connection) {
   connection.link = std::make_unique<PublisherLink>(std::move(ring));
   const PublisherRing& kept = connection.link->ring;
   WEFTLINE_ASSIGN(connection.space_watch,
-                  service_.watch(kept.space_event().fd(), [this, link = connection.link.get()] {
-                    link->ring.space_event().drain();
+                  service_.watch(kept.wake().fd(), [this, link = connection.link.get()] {
+                    link->ring.wake().drain();
                     // Cleared before the call: if the caller finds the link full again, it asks
                     // anew.
                     link->ring.clear_space_wish();
@@ -252,8 +252,7 @@ expected<void, Error> LinkAcceptor::offer_link(Connection& connection) {
   auto welcome = make_message<WelcomeMessage>();
   welcome.incarnation = settings_.incarnation;
   const std::array<int, WelcomeMessage::kDescriptors> descriptors{
-      handover.frames.get(), handover.claims.get(), kept.data_event().fd(),
-      kept.space_event().fd()};
+      handover.frames.get(), handover.claims.get(), handover.wake.get()};
   connection.phase = Phase::kExpectAttached;
   if (!send_message(connection.socket.get(), welcome, descriptors)) {
     close_connection(connection, counts_.lost);

@@ -20,21 +20,20 @@ expected<PublisherRing, Error> PublisherRing::create(const RingGeometry& geometr
   claims_page->header = {kClaimsMagic, kWireVersion, 0, incarnation};
   WEFTLINE_TRY(seal_segment(frames, SegmentWriter::kThisProcess));
   WEFTLINE_TRY(seal_segment(claims, SegmentWriter::kReceiver));
-  WEFTLINE_ASSIGN(WakeEvent data, WakeEvent::create());
-  WEFTLINE_ASSIGN(WakeEvent space, WakeEvent::create());
+  WEFTLINE_ASSIGN(WakeSocket::Pair wake, WakeSocket::create());
   handover.frames = std::move(frames.fd);
   handover.claims = std::move(claims.fd);
+  handover.wake = std::move(wake.there);
   return PublisherRing(geometry, std::move(frames.mapping), std::move(claims.mapping),
-                       std::move(data), std::move(space));
+                       std::move(wake.here));
 }
 
 PublisherRing::PublisherRing(const RingGeometry& geometry, Mapping frames, Mapping claims,
-                             WakeEvent data, WakeEvent space) noexcept
+                             WakeSocket wake) noexcept
     : geometry_(geometry),
       frames_(std::move(frames)),
       claims_(std::move(claims)),
-      data_(std::move(data)),
-      space_(std::move(space)),
+      wake_(std::move(wake)),
       page_(reinterpret_cast<FramesPage*>(frames_.data())),
       claims_page_(reinterpret_cast<const ClaimsPage*>(claims_.data())) {}
 
@@ -82,7 +81,7 @@ void PublisherRing::end() noexcept {
 }
 
 void PublisherRing::wake_if_wanted() const noexcept {
-  if (load_word(claims_page_->wish.data_wanted, std::memory_order_seq_cst) != 0) data_.signal();
+  if (load_word(claims_page_->wish.data_wanted, std::memory_order_seq_cst) != 0) wake_.signal();
 }
 
 std::uint64_t PublisherRing::dropped() const noexcept {

@@ -7,7 +7,7 @@
 
 #include "memory_segment.hpp"
 #include "ring_geometry.hpp"
-#include "wake_event.hpp"
+#include "wake_socket.hpp"
 #include "weftline/core/error.hpp"
 #include "wire_format.hpp"
 
@@ -22,16 +22,17 @@ class PublisherRing {
   struct Handover {
     UniqueFd frames{};
     UniqueFd claims{};
+    UniqueFd wake{};
   };
 
-  /// Makes both segments and both events. Cold.
+  /// Makes both segments and the pair of wake sockets. Cold.
   [[nodiscard]] static expected<PublisherRing, Error> create(const RingGeometry& geometry,
                                                              const Incarnation& incarnation,
                                                              Handover& handover);
 
   enum class Room : std::uint8_t { kFree = 0, kFull, kBroken };
   /// Whether write() may be called. `ask` leaves a wish for space where there is none, and looks
-  /// again after it: kFull then means that the space event will be signalled.
+  /// again after it: kFull then means that wake() will be signalled.
   [[nodiscard]] Room room(bool ask) noexcept;
   void write(const WireMetadata& metadata, std::span<const std::byte> body) noexcept;
   /// Ends the stream after what was written.
@@ -42,20 +43,19 @@ class PublisherRing {
 
   /// From the service thread.
   void clear_space_wish() noexcept;
-  [[nodiscard]] const WakeEvent& data_event() const noexcept { return data_; }
-  [[nodiscard]] const WakeEvent& space_event() const noexcept { return space_; }
+  /// Readable once there is room that room() asked for.
+  [[nodiscard]] const WakeSocket& wake() const noexcept { return wake_; }
 
  private:
-  PublisherRing(const RingGeometry& geometry, Mapping frames, Mapping claims, WakeEvent data,
-                WakeEvent space) noexcept;
+  PublisherRing(const RingGeometry& geometry, Mapping frames, Mapping claims,
+                WakeSocket wake) noexcept;
   [[nodiscard]] Room look_at_head() noexcept;
   void wake_if_wanted() const noexcept;
 
   RingGeometry geometry_;
   Mapping frames_;
   Mapping claims_;
-  WakeEvent data_;
-  WakeEvent space_;
+  WakeSocket wake_;
   FramesPage* page_;
   const ClaimsPage* claims_page_;
   std::uint64_t tail_{0};

@@ -12,12 +12,11 @@ namespace weftline::channel {
 expected<SubscriberRing, Error> SubscriberRing::open(
     const RingGeometry& geometry, const Incarnation& incarnation,
     std::array<UniqueFd, WelcomeMessage::kDescriptors> descriptors) {
-  auto& [frames_fd, claims_fd, data_fd, space_fd] = descriptors;
+  auto& [frames_fd, claims_fd, wake_fd] = descriptors;
   WEFTLINE_ASSIGN(Mapping frames,
                   map_received(frames_fd, geometry.frames_bytes(), SegmentWriter::kThisProcess));
   WEFTLINE_ASSIGN(Mapping claims, map_received(claims_fd, kSegmentPage, SegmentWriter::kReceiver));
-  WEFTLINE_ASSIGN(WakeEvent data, WakeEvent::adopt(std::move(data_fd)));
-  WEFTLINE_ASSIGN(WakeEvent space, WakeEvent::adopt(std::move(space_fd)));
+  WEFTLINE_ASSIGN(WakeSocket wake, WakeSocket::adopt(std::move(wake_fd)));
 
   FramesHeader header{};
   std::memcpy(&header, frames.data(), sizeof(header));
@@ -38,17 +37,15 @@ expected<SubscriberRing, Error> SubscriberRing::open(
                     " bytes, the endpoint says depth " + std::to_string(agreed.depth) + " and " +
                     std::to_string(agreed.body_bytes) + " bytes");
   }
-  return SubscriberRing(geometry, std::move(frames), std::move(claims), std::move(data),
-                        std::move(space));
+  return SubscriberRing(geometry, std::move(frames), std::move(claims), std::move(wake));
 }
 
 SubscriberRing::SubscriberRing(const RingGeometry& geometry, Mapping frames, Mapping claims,
-                               WakeEvent data, WakeEvent space) noexcept
+                               WakeSocket wake) noexcept
     : geometry_(geometry),
       frames_(std::move(frames)),
       claims_(std::move(claims)),
-      data_(std::move(data)),
-      space_(std::move(space)),
+      wake_(std::move(wake)),
       page_(reinterpret_cast<const FramesPage*>(frames_.data())),
       claims_page_(reinterpret_cast<ClaimsPage*>(claims_.data())) {}
 
@@ -129,7 +126,7 @@ void SubscriberRing::consume() noexcept {
   store_word(claims_page_->progress.lost, lost_, std::memory_order_relaxed);
   store_word(claims_page_->progress.head, head_, std::memory_order_seq_cst);
   if (geometry_.drop_oldest) return;
-  if (load_word(page_->wish.space_wanted, std::memory_order_seq_cst) != 0) space_.signal();
+  if (load_word(page_->wish.space_wanted, std::memory_order_seq_cst) != 0) wake_.signal();
 }
 
 void SubscriberRing::want_data(bool wanted) noexcept {

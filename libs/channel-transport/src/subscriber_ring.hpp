@@ -8,7 +8,7 @@
 
 #include "memory_segment.hpp"
 #include "ring_geometry.hpp"
-#include "wake_event.hpp"
+#include "wake_socket.hpp"
 #include "weftline/core/error.hpp"
 #include "weftline/core/sample.hpp"
 #include "wire_format.hpp"
@@ -20,8 +20,7 @@ namespace weftline::channel {
 /// blocks.
 class SubscriberRing {
  public:
-  /// Checks and maps what a welcome brought: frames, claims, data event, space event, in this
-  /// order. Cold.
+  /// Checks and maps what a welcome brought: frames, claims, wake socket, in this order. Cold.
   [[nodiscard]] static expected<SubscriberRing, Error> open(
       const RingGeometry& geometry, const Incarnation& incarnation,
       std::array<UniqueFd, WelcomeMessage::kDescriptors> descriptors);
@@ -36,13 +35,14 @@ class SubscriberRing {
   /// Takes the next frame; kFrame means that it was taken.
   [[nodiscard]] State take(std::span<std::byte> body, SampleMetadata& metadata) noexcept;
 
-  /// While wanted, each frame and the end signal data_event(). Look again after asking. Any thread.
+  /// While wanted, each frame and the end make wake() readable. Look again after asking. Any
+  /// thread.
   void want_data(bool wanted) noexcept;
-  [[nodiscard]] const WakeEvent& data_event() const noexcept { return data_; }
+  [[nodiscard]] const WakeSocket& wake() const noexcept { return wake_; }
 
  private:
-  SubscriberRing(const RingGeometry& geometry, Mapping frames, Mapping claims, WakeEvent data,
-                 WakeEvent space) noexcept;
+  SubscriberRing(const RingGeometry& geometry, Mapping frames, Mapping claims,
+                 WakeSocket wake) noexcept;
   enum class Copy : std::uint8_t { kWhole = 0, kOverwritten, kBroken };
   [[nodiscard]] Copy copy_head(std::span<std::byte> body, SampleMetadata& metadata) noexcept;
   void skip_overwritten() noexcept;
@@ -51,8 +51,7 @@ class SubscriberRing {
   RingGeometry geometry_;
   Mapping frames_;
   Mapping claims_;
-  WakeEvent data_;
-  WakeEvent space_;
+  WakeSocket wake_;
   const FramesPage* page_;
   ClaimsPage* claims_page_;
   std::uint64_t head_{0};

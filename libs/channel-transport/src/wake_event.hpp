@@ -8,12 +8,11 @@
 
 namespace weftline::channel {
 
-/// An eventfd: stays signalled until drained. Neither signalling nor draining blocks.
+/// An eventfd within this process: stays signalled until drained. Neither signalling nor draining
+/// blocks.
 class WakeEvent {
  public:
   WakeEvent() noexcept = default;  ///< Empty: signal and drain do nothing.
-  /// Takes a received descriptor; anything but an eventfd is refused.
-  [[nodiscard]] static expected<WakeEvent, Error> adopt(UniqueFd fd);
   [[nodiscard]] static expected<WakeEvent, Error> create();
 
   void signal() const noexcept;
@@ -25,8 +24,9 @@ class WakeEvent {
   UniqueFd fd_;
 };
 
-/// Sleeps until one of two events is signalled or the deadline has passed. `second` may be null.
-void sleep_until_signal(const WakeEvent& first, const WakeEvent* second,
+/// Sleeps until the event is signalled, the other descriptor (-1: none) is readable, or the
+/// deadline has passed.
+void sleep_until_signal(const WakeEvent& event, int other,
                         std::chrono::steady_clock::time_point deadline) noexcept;
 
 }  // namespace weftline::channel

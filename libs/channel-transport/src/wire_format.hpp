@@ -32,16 +32,17 @@
 // the next one to be taken; frame n lies in slot n mod capacity. `capacity` is a power of two: at
 // least `depth` where the queue blocks, at least `depth + 1` where it drops the oldest.
 //
-// Two eventfds belong to a link. Who finds nothing to do stores its wish, looks again, and then
-// sleeps; who makes progress stores it, and then loads the other side's wish. All four are
-// sequentially consistent, so that at least one side sees the other (a store-load protocol).
+// A pair of datagram sockets belongs to a link; one datagram of any content is a wake. Who finds
+// nothing to do stores its wish, looks again, and then sleeps; who makes progress stores it, and
+// then loads the other side's wish. All four are sequentially consistent, so that at least one side
+// sees the other (a store-load protocol).
 //
 // Handshake, over a SOCK_SEQPACKET socket in the abstract namespace, "weftline/" and the
 // incarnation in 32 hexadecimal digits:
 //
 //   subscriber                        publisher
 //   Hello {record memfd}      ──▶
-//                             ◀──     Welcome {frames, claims, data eventfd, space eventfd}
+//                             ◀──     Welcome {frames, claims, wake socket}
 //                                     or Refusal {code, text}
 //   Attached                  ──▶     (from now on frames are written)
 //   Goodbye                  ◀──▶     by who leaves of its own will
@@ -49,7 +50,7 @@ namespace weftline::channel {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 
 using Incarnation = std::array<std::uint8_t, 16>;  ///< Random, never all zero.
 
@@ -154,10 +155,10 @@ struct HelloMessage {
   MessageHeader header;
 };
 
-/// Four descriptors: frames, claims, data eventfd, space eventfd.
+/// Three descriptors: frames, claims, the subscriber's end of the wake sockets.
 struct WelcomeMessage {
   static constexpr MessageType kType = MessageType::kWelcome;
-  static constexpr std::size_t kDescriptors = 4;
+  static constexpr std::size_t kDescriptors = 3;
   MessageHeader header;
   Incarnation incarnation;
 };

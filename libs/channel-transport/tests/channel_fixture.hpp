@@ -227,7 +227,7 @@ class Changes {
   void wait_until(const std::function<bool()>& condition, const std::string& what) {
     const Deadline deadline = watchdog();
     while (!condition()) {
-      channel::sleep_until_signal(event_, nullptr, deadline);
+      channel::sleep_until_signal(event_, -1, deadline);
       event_.drain();
       if (std::chrono::steady_clock::now() >= deadline) FAIL("no end of waiting for: " + what);
     }

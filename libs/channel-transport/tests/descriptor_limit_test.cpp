@@ -62,6 +62,7 @@ TEST_CASE("a subscriber that there is no descriptor for is told so, and the next
     for (const UniqueFd& socket : sockets) {
       REQUIRE(connect_socket(socket, incarnation).has_value());
       CHECK_THAT(refusal_text(socket), ContainsSubstring("limit of open files"));
+      CHECK_FALSE(next_packet(socket).has_value());
     }
   }
   CHECK(publishing.publisher.link_counters().refused == 3);

@@ -44,7 +44,7 @@ TEST_CASE("a hello that breaks the contract is refused with the reason") {
     message.header.version = kWireVersion + 1;
     const int fd = record->get();
     REQUIRE(send_message(socket.get(), message, std::span(&fd, 1)));
-    CHECK_THAT(refusal_text(socket), ContainsSubstring("wire version 1") && ContainsSubstring("2"));
+    CHECK_THAT(refusal_text(socket), ContainsSubstring("wire version 2") && ContainsSubstring("3"));
   }
   SECTION("no record") {
     REQUIRE(send_message(socket.get(), make_message<HelloMessage>()));
@@ -184,8 +184,7 @@ TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handsh
   auto welcome = make_message<WelcomeMessage>();
   welcome.incarnation = content.incarnation;
   const auto unsealed = create_segment("unsealed", geometry.frames_bytes());
-  std::array<int, 4> fds{handover.frames.get(), handover.claims.get(), ring->data_event().fd(),
-                         ring->space_event().fd()};
+  std::array<int, 3> fds{handover.frames.get(), handover.claims.get(), handover.wake.get()};
   const auto send_welcome = [&] { REQUIRE(send_message(socket.get(), welcome, fds)); };
 
   SECTION("garbage") {
@@ -204,7 +203,7 @@ TEST_CASE("a subscriber ends the attempt with a publisher that breaks the handsh
     fds[1] = handover.frames.get();
     send_welcome();
   }
-  SECTION("a socket in place of an eventfd") {
+  SECTION("a stream socket in place of a wake socket") {
     fds[2] = socket.get();
     send_welcome();
   }
@@ -253,18 +252,17 @@ TEST_CASE("a frame that no publisher writes ends the link with a protocol error"
                                                                    content.incarnation};
   REQUIRE(seal_segment(*frames, SegmentWriter::kThisProcess));
   REQUIRE(seal_segment(*claims, SegmentWriter::kReceiver));
-  const auto data = WakeEvent::create();
-  const auto space = WakeEvent::create();
+  const auto wake = WakeSocket::create();
   auto welcome = make_message<WelcomeMessage>();
   welcome.incarnation = content.incarnation;
-  const std::array<int, 4> fds{frames->fd.get(), claims->fd.get(), data->fd(), space->fd()};
+  const std::array<int, 3> fds{frames->fd.get(), claims->fd.get(), wake->there.get()};
   REQUIRE(send_message(socket.get(), welcome, fds));
   const auto attached = next_packet(socket);
   REQUIRE(attached.has_value());
   REQUIRE(parse_message<AttachedMessage>(*attached).has_value());
 
   page.progress.tail = 1'000;
-  data->signal();
+  wake->here.signal();
   CHECK(code_of(subscriber.wait_and_receive_sample(watchdog())) == ErrorCode::kProtocolError);
   CHECK(code_of(subscriber.receive_sample()) == ErrorCode::kProtocolError);
   const auto goodbye = next_packet(socket);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -43,8 +44,7 @@ Ends make_ends(const RingGeometry& geometry) {
   REQUIRE(claims.has_value());
   auto subscriber = SubscriberRing::open(
       geometry, incarnation,
-      {std::move(handover.frames), std::move(handover.claims),
-       copy_of(publisher->data_event().fd()), copy_of(publisher->space_event().fd())});
+      {std::move(handover.frames), std::move(handover.claims), std::move(handover.wake)});
   if (!subscriber) FAIL(subscriber.error().to_string());
   return {std::move(*publisher), std::move(*subscriber), std::move(*claims)};
 }
@@ -84,26 +84,26 @@ TEST_CASE("a blocking ring has room for exactly its depth, round after round") {
 
 TEST_CASE("a wish for space or data is answered with its event, and only then") {
   Ends ends = make_ends(geometry_of(ChannelQueuePolicy::kBlocking, 1));
-  const auto signalled = [](const WakeEvent& event) {
-    std::uint64_t count = 0;
-    return ::read(event.fd(), &count, sizeof(count)) == sizeof(count);
+  const auto signalled = [](const WakeSocket& wake) {
+    char token = 0;
+    return ::recv(wake.fd(), &token, sizeof(token), MSG_DONTWAIT) == sizeof(token);
   };
   std::uint64_t value = 0;
   write(ends.publisher, 1);
-  CHECK_FALSE(signalled(ends.subscriber.data_event()));
+  CHECK_FALSE(signalled(ends.subscriber.wake()));
   CHECK(ends.publisher.room(true) == Room::kFull);
   REQUIRE(take(ends.subscriber, value) == State::kFrame);
-  CHECK(signalled(ends.publisher.space_event()));
+  CHECK(signalled(ends.publisher.wake()));
   ends.publisher.clear_space_wish();
   ends.subscriber.want_data(true);
   write(ends.publisher, 2);
-  CHECK(signalled(ends.subscriber.data_event()));
+  CHECK(signalled(ends.subscriber.wake()));
   ends.subscriber.want_data(false);
   REQUIRE(take(ends.subscriber, value) == State::kFrame);
-  CHECK_FALSE(signalled(ends.publisher.space_event()));
+  CHECK_FALSE(signalled(ends.publisher.wake()));
   ends.subscriber.want_data(true);
   ends.publisher.end();
-  CHECK(signalled(ends.subscriber.data_event()));
+  CHECK(signalled(ends.subscriber.wake()));
 }
 
 TEST_CASE("a head that moves backwards or past the tail breaks the ring for the publisher") {
@@ -146,6 +146,7 @@ namespace {
 
 /// A publisher that keeps no rules: it has its own writable mapping of the frames.
 struct RoguePublisher {
+  using Descriptors = std::array<UniqueFd, WelcomeMessage::kDescriptors>;
   explicit RoguePublisher(ChannelQueuePolicy policy)
       : geometry(geometry_of(policy, 4)),
         frames(*create_segment("frames", geometry.frames_bytes())),
@@ -164,11 +165,11 @@ struct RoguePublisher {
   [[nodiscard]] SlotHeader& slot(std::uint64_t frame) const {
     return *reinterpret_cast<SlotHeader*>(frames.mapping.data() + geometry.slot_offset(frame));
   }
-  [[nodiscard]] std::array<UniqueFd, 4> descriptors() const {
-    return {copy_of(frames.fd.get()), copy_of(claims.fd.get()), copy_of(WakeEvent::create()->fd()),
-            copy_of(WakeEvent::create()->fd())};
+  [[nodiscard]] Descriptors descriptors() const {
+    return {copy_of(frames.fd.get()), copy_of(claims.fd.get()),
+            std::move(WakeSocket::create()->there)};
   }
-  [[nodiscard]] expected<SubscriberRing, Error> open(std::array<UniqueFd, 4> sent) const {
+  [[nodiscard]] expected<SubscriberRing, Error> open(Descriptors sent) const {
     return SubscriberRing::open(geometry, incarnation, std::move(sent));
   }
 
@@ -216,13 +217,19 @@ TEST_CASE("a descriptor of the wrong kind is refused") {
   const RoguePublisher rogue(each_policy());
   rogue.seal();
   auto descriptors = rogue.descriptors();
-  SECTION("a pipe in place of an eventfd") {
+  SECTION("a pipe in place of a wake socket") {
     int pipe[2];
     REQUIRE(::pipe(pipe) == 0);
     descriptors[2] = UniqueFd{pipe[0]};
-    descriptors[3] = UniqueFd{pipe[1]};
+    ::close(pipe[1]);
   }
-  SECTION("an eventfd in place of memory") { std::swap(descriptors[0], descriptors[2]); }
+  SECTION("a stream socket in place of a wake socket") {
+    int pair[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    descriptors[2] = UniqueFd{pair[0]};
+    ::close(pair[1]);
+  }
+  SECTION("a wake socket in place of memory") { std::swap(descriptors[0], descriptors[2]); }
   SECTION("the two segments exchanged") { std::swap(descriptors[0], descriptors[1]); }
   SECTION("nothing") { descriptors = {}; }
   CHECK(refused(rogue.open(std::move(descriptors))) == ErrorCode::kProtocolError);

@@ -106,11 +106,13 @@ struct RogueSubscriber {
     auto mapped = map_received(packet->descriptors[1], kSegmentPage, SegmentWriter::kReceiver);
     REQUIRE(mapped.has_value());
     claims = std::move(*mapped);
+    wake = std::move(packet->descriptors[2]);
     REQUIRE(send_message(socket.get(), make_message<AttachedMessage>()));
   }
   ClaimsPage& page() { return *reinterpret_cast<ClaimsPage*>(claims.data()); }
   UniqueFd socket;
   Mapping claims{};
+  UniqueFd wake{};
 };
 
 }  // namespace weftline::test
