@@ -17,6 +17,9 @@ namespace {
 // So many peers that have connected and said nothing are kept waiting.
 constexpr std::ptrdiff_t kMaximumSilentPeers = 64;
 
+// Then the service thread lets others have its mutex, however fast peers come.
+constexpr int kAcceptAtOnce = 16;
+
 bool is_readable(int fd) noexcept {
   pollfd query{fd, POLLIN, 0};
   return ::poll(&query, 1, 0) > 0;
@@ -53,13 +56,14 @@ LinkAcceptor::~LinkAcceptor() {
 expected<void, Error> LinkAcceptor::listen() {
   spare_ = open_spare();
   WEFTLINE_ASSIGN(listener_, listen_for(settings_.incarnation));
-  WEFTLINE_ASSIGN(listener_watch_, service_.watch(listener_.get(), [this] { accept_all(); }));
+  WEFTLINE_ASSIGN(listener_watch_,
+                  service_.watch(listener_.get(), [this] { accept_at_most(kAcceptAtOnce); }));
   return {};
 }
 
 void LinkAcceptor::listen_again() {
   if (!listener_.valid() || listener_watch_.active()) return;
-  auto watched = service_.watch(listener_.get(), [this] { accept_all(); });
+  auto watched = service_.watch(listener_.get(), [this] { accept_at_most(kAcceptAtOnce); });
   if (watched) {
     listener_watch_ = std::move(*watched);
   } else {
@@ -69,7 +73,7 @@ void LinkAcceptor::listen_again() {
 
 void LinkAcceptor::end() {
   // Who has connected but was not accepted yet is taken in first: it asked before the end.
-  accept_all();
+  accept_at_most(kListenBacklog);
   ended_ = true;
   // A link that is not attached yet is not among the publisher's own; its subscriber may map it
   // only after we are gone.
@@ -80,8 +84,8 @@ void LinkAcceptor::end() {
   listener_.reset();
 }
 
-void LinkAcceptor::accept_all() {
-  while (accept_next()) {
+void LinkAcceptor::accept_at_most(int count) {
+  while (count-- > 0 && accept_next()) {
   }
   remove_over();
 }

@@ -63,7 +63,7 @@ class LinkAcceptor {
     ServiceThread::Watch space_watch{};
   };
 
-  void accept_all();
+  void accept_at_most(int count);
   [[nodiscard]] bool accept_next();
   void accept_one(UniqueFd socket);
   void turn_away(UniqueFd socket);

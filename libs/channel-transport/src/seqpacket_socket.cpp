@@ -39,7 +39,7 @@ expected<UniqueFd, Error> listen_for(const Incarnation& incarnation) {
   const SocketName name = socket_name(incarnation);
   UniqueFd socket = new_socket();
   if (!socket.valid() || ::bind(socket.get(), plain(name), name.size) != 0 ||
-      ::listen(socket.get(), SOMAXCONN) != 0) {
+      ::listen(socket.get(), kListenBacklog) != 0) {
     return system_failure("CHANNEL_SOCKET", "cannot listen for subscribers", errno);
   }
   return socket;

@@ -18,6 +18,8 @@ namespace weftline::channel {
 // bytes on the folder's path. Anybody may connect to one, so each accepted socket is checked with
 // identify_peer(). All are non-blocking.
 
+/// So many connections wait to be accepted; further ones find it full.
+inline constexpr int kListenBacklog = 128;
 [[nodiscard]] expected<UniqueFd, Error> listen_for(const Incarnation& incarnation);
 [[nodiscard]] UniqueFd new_socket() noexcept;
 /// kNotFound: nobody listens there any more. kResourceExhausted: not now (too many wait there).
