@@ -23,6 +23,7 @@ expected<std::unique_ptr<InlineSubscriber::Impl>, Error> InlineSubscriber::Impl:
   PublisherSearch::Settings settings;
   settings.endpoint = endpoint;
   WEFTLINE_ASSIGN(settings.geometry, channel::ring_geometry(endpoint));
+  settings.contract = channel::BodyContract(endpoint.payload);
   WEFTLINE_ASSIGN(settings.endpoint_json, channel::endpoint_to_json(deployment_id, endpoint));
   settings.record_file = channel::record_file_name(deployment_id, endpoint.name);
   WEFTLINE_ASSIGN(channel::WakeEvent event, channel::WakeEvent::create());

@@ -157,7 +157,8 @@ void PublisherSearch::attach(Packet packet) {
     drop_link();
     return;
   }
-  auto ring = SubscriberRing::open(settings_.geometry, incarnation_, std::move(packet.descriptors));
+  auto ring = SubscriberRing::open(settings_.geometry, settings_.contract, incarnation_,
+                                   std::move(packet.descriptors));
   if (!ring) {
     send_goodbye(socket_.get(), GoodbyeReason::kProtocolError);
     disconnect();

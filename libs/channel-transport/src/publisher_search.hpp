@@ -39,6 +39,7 @@ class PublisherSearch {
   struct Settings {
     EndpointRecord endpoint{};
     RingGeometry geometry{};
+    BodyContract contract{};
     std::string record_file{};
     std::string endpoint_json{};
   };

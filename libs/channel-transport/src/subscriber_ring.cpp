@@ -10,7 +10,7 @@
 namespace weftline::channel {
 
 expected<SubscriberRing, Error> SubscriberRing::open(
-    const RingGeometry& geometry, const Incarnation& incarnation,
+    const RingGeometry& geometry, BodyContract contract, const Incarnation& incarnation,
     std::array<UniqueFd, WelcomeMessage::kDescriptors> descriptors) {
   auto& [frames_fd, claims_fd, wake_fd] = descriptors;
   WEFTLINE_ASSIGN(Mapping frames,
@@ -37,12 +37,14 @@ expected<SubscriberRing, Error> SubscriberRing::open(
                     " bytes, the endpoint says depth " + std::to_string(agreed.depth) + " and " +
                     std::to_string(agreed.body_bytes) + " bytes");
   }
-  return SubscriberRing(geometry, std::move(frames), std::move(claims), std::move(wake));
+  return SubscriberRing(geometry, std::move(contract), std::move(frames), std::move(claims),
+                        std::move(wake));
 }
 
-SubscriberRing::SubscriberRing(const RingGeometry& geometry, Mapping frames, Mapping claims,
-                               WakeSocket wake) noexcept
+SubscriberRing::SubscriberRing(const RingGeometry& geometry, BodyContract contract, Mapping frames,
+                               Mapping claims, WakeSocket wake) noexcept
     : geometry_(geometry),
+      contract_(std::move(contract)),
       frames_(std::move(frames)),
       claims_(std::move(claims)),
       wake_(std::move(wake)),
@@ -115,8 +117,8 @@ SubscriberRing::Copy SubscriberRing::copy_head(std::span<std::byte> body,
     const bool covered = tail - head_ <= geometry_.depth;
     return geometry_.drop_oldest && !covered ? Copy::kOverwritten : Copy::kBroken;
   }
-  const auto decoded = from_wire(wire);
-  if (!decoded) return Copy::kBroken;
+  const auto decoded = from_wire(wire, contract_);
+  if (!decoded || !contract_.admits(body)) return Copy::kBroken;
   metadata = *decoded;
   return Copy::kWhole;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "body_contract.hpp"
 #include "memory_segment.hpp"
 #include "ring_geometry.hpp"
 #include "wake_socket.hpp"
@@ -22,7 +23,7 @@ class SubscriberRing {
  public:
   /// Checks and maps what a welcome brought: frames, claims, wake socket, in this order. Cold.
   [[nodiscard]] static expected<SubscriberRing, Error> open(
-      const RingGeometry& geometry, const Incarnation& incarnation,
+      const RingGeometry& geometry, BodyContract contract, const Incarnation& incarnation,
       std::array<UniqueFd, WelcomeMessage::kDescriptors> descriptors);
 
   enum class State : std::uint8_t {
@@ -41,14 +42,15 @@ class SubscriberRing {
   [[nodiscard]] const WakeSocket& wake() const noexcept { return wake_; }
 
  private:
-  SubscriberRing(const RingGeometry& geometry, Mapping frames, Mapping claims,
-                 WakeSocket wake) noexcept;
+  SubscriberRing(const RingGeometry& geometry, BodyContract contract, Mapping frames,
+                 Mapping claims, WakeSocket wake) noexcept;
   enum class Copy : std::uint8_t { kWhole = 0, kOverwritten, kBroken };
   [[nodiscard]] Copy copy_head(std::span<std::byte> body, SampleMetadata& metadata) noexcept;
   void skip_overwritten() noexcept;
   void consume() noexcept;
 
   RingGeometry geometry_;
+  BodyContract contract_;
   Mapping frames_;
   Mapping claims_;
   WakeSocket wake_;

@@ -50,7 +50,7 @@ namespace weftline::channel {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
-inline constexpr std::uint32_t kWireVersion = 2;
+inline constexpr std::uint32_t kWireVersion = 3;
 
 using Incarnation = std::array<std::uint8_t, 16>;  ///< Random, never all zero.
 
@@ -93,23 +93,20 @@ static_assert(kSlotsOffset == 256);
 inline constexpr std::uint32_t kHasCapture = 1;
 inline constexpr std::uint32_t kHasFrameId = 2;
 
+/// Kind and size of the payload are the endpoint's, and a clock's id means something within one
+/// plan only: none of them is sent.
 struct WireMetadata {
   std::uint32_t present;  ///< kHasCapture | kHasFrameId
   std::uint32_t flags;    ///< SampleFlags
-  std::uint32_t payload_kind;
-  std::uint32_t capture_clock;
-  std::uint32_t publish_clock;
-  std::uint32_t reserved;
   std::int64_t capture_ns;
   std::int64_t publish_ns;
   std::uint64_t frame_id;
   std::uint64_t sequence;
-  std::uint64_t byte_size;
   std::uint64_t trace_id;
   std::uint64_t span_id;
   std::uint64_t parent_span_id;
 };
-static_assert(sizeof(WireMetadata) == 88);
+static_assert(sizeof(WireMetadata) == 64);
 
 struct alignas(kCacheLine) SlotHeader {
   std::uint64_t stamp;  ///< Frame number + 1 when the slot is whole, 0 while it is being written.

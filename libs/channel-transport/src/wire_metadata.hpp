@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "body_contract.hpp"
 #include "weftline/core/sample.hpp"
 #include "wire_format.hpp"
 
@@ -10,7 +11,9 @@ namespace weftline::channel {
 
 [[nodiscard]] WireMetadata to_wire(const SampleMetadata& metadata) noexcept;
 
-/// Nothing for values that no publisher writes: unknown flags, kinds or presence bits.
-[[nodiscard]] std::optional<SampleMetadata> from_wire(const WireMetadata& wire) noexcept;
+/// Nothing for values that no publisher writes: unknown flags or presence bits. Size and kind are
+/// the contract's, clocks are ClockId{0}.
+[[nodiscard]] std::optional<SampleMetadata> from_wire(const WireMetadata& wire,
+                                                      const BodyContract& contract) noexcept;
 
 }  // namespace weftline::channel

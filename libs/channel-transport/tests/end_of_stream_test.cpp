@@ -24,8 +24,8 @@ struct SlowSubscriber {
     REQUIRE(packet.has_value());
     const auto welcome = parse_message<WelcomeMessage>(*packet);
     REQUIRE(welcome.has_value());
-    auto ring = SubscriberRing::open(*ring_geometry(endpoint), welcome->incarnation,
-                                     std::move(packet->descriptors));
+    auto ring = SubscriberRing::open(*ring_geometry(endpoint), BodyContract(endpoint.payload),
+                                     welcome->incarnation, std::move(packet->descriptors));
     if (!ring) FAIL(ring.error().to_string());
     return std::move(*ring);
   }

@@ -25,9 +25,10 @@ struct Ends {
   }
 };
 
-RingGeometry geometry_of(ChannelQueuePolicy policy, std::uint32_t depth) {
+RingGeometry geometry_of(ChannelQueuePolicy policy, std::uint32_t depth,
+                         const PayloadIdentity& payload = payload_identity<std::uint64_t>()) {
   EndpointRecord endpoint;
-  endpoint.payload = payload_identity<std::uint64_t>();
+  endpoint.payload = payload;
   endpoint.queue_policy = policy;
   endpoint.queue_depth = depth;
   return *ring_geometry(endpoint);
@@ -35,7 +36,8 @@ RingGeometry geometry_of(ChannelQueuePolicy policy, std::uint32_t depth) {
 
 UniqueFd copy_of(int fd) { return UniqueFd{::dup(fd)}; }
 
-Ends make_ends(const RingGeometry& geometry) {
+Ends make_ends(const RingGeometry& geometry,
+               const PayloadIdentity& payload = payload_identity<std::uint64_t>()) {
   const Incarnation incarnation{1};
   PublisherRing::Handover handover;
   auto publisher = PublisherRing::create(geometry, incarnation, handover);
@@ -43,7 +45,7 @@ Ends make_ends(const RingGeometry& geometry) {
   auto claims = map_received(handover.claims, kSegmentPage, SegmentWriter::kReceiver);
   REQUIRE(claims.has_value());
   auto subscriber = SubscriberRing::open(
-      geometry, incarnation,
+      geometry, BodyContract(payload), incarnation,
       {std::move(handover.frames), std::move(handover.claims), std::move(handover.wake)});
   if (!subscriber) FAIL(subscriber.error().to_string());
   return {std::move(*publisher), std::move(*subscriber), std::move(*claims)};
@@ -170,7 +172,8 @@ struct RoguePublisher {
             std::move(WakeSocket::create()->there)};
   }
   [[nodiscard]] expected<SubscriberRing, Error> open(Descriptors sent) const {
-    return SubscriberRing::open(geometry, incarnation, std::move(sent));
+    return SubscriberRing::open(geometry, BodyContract(payload_identity<std::uint64_t>()),
+                                incarnation, std::move(sent));
   }
 
   const Incarnation incarnation{7};
@@ -266,12 +269,21 @@ TEST_CASE("a subscriber refuses frames that no publisher writes") {
     rogue.slot(0).metadata.flags = 0x80;
     progress.tail = 1;
   }
-  SECTION("an unknown kind of payload") {
-    rogue.slot(0).stamp = 1;
-    rogue.slot(0).metadata.payload_kind = 4;
-    progress.tail = 1;
-  }
   CHECK(take(*ring, value) == State::kBroken);
+}
+
+TEST_CASE("a byte that is no bool in a bool's place breaks the ring for the subscriber") {
+  Ends ends =
+      make_ends(geometry_of(each_policy(), 2, payload_identity<bool>()), payload_identity<bool>());
+  std::uint8_t value = 1;
+  SampleMetadata metadata;
+  const auto pass = [&] {
+    ends.publisher.write(to_wire({}), std::as_bytes(std::span(&value, 1)));
+    return ends.subscriber.take(std::as_writable_bytes(std::span(&value, 1)), metadata);
+  };
+  CHECK(pass() == State::kFrame);
+  value = 2;
+  CHECK(pass() == State::kBroken);
 }
 
 TEST_CASE("metadata survives the wire in every combination") {
@@ -280,20 +292,22 @@ TEST_CASE("metadata survives the wire in every combination") {
   if (GENERATE(true, false)) metadata.frame_id = 12;
   metadata.publish_time = {17, ClockId{}};
   metadata.sequence = std::numeric_limits<std::uint64_t>::max();
-  metadata.byte_size = 9;
+  metadata.byte_size = 99;
   metadata.trace = {1, 2, 3};
   metadata.flags = GENERATE(SampleFlags::kNone, SampleFlags::kInvalid | SampleFlags::kDegraded);
   metadata.payload_kind = PayloadIdentityKind::kPod;
-  const auto back = from_wire(to_wire(metadata));
+  const auto back = from_wire(to_wire(metadata), BodyContract(payload_identity<double>()));
   REQUIRE(back.has_value());
-  CHECK(back->capture == metadata.capture);
+  CHECK(back->capture.has_value() == metadata.capture.has_value());
+  // A clock's id is the sender's own affair, kind and size are the receiver's contract.
+  if (back->capture) CHECK(back->capture == TimePoint{-5, ClockId{0}});
   CHECK(back->frame_id == metadata.frame_id);
-  CHECK(back->publish_time == metadata.publish_time);
+  CHECK(back->publish_time == TimePoint{17, ClockId{0}});
   CHECK(back->sequence == metadata.sequence);
-  CHECK(back->byte_size == metadata.byte_size);
+  CHECK(back->byte_size == sizeof(double));
   CHECK(back->trace == metadata.trace);
   CHECK(back->flags == metadata.flags);
-  CHECK(back->payload_kind == metadata.payload_kind);
+  CHECK(back->payload_kind == PayloadIdentityKind::kScalar);
 }
 
 }  // namespace weftline::channel

@@ -35,7 +35,7 @@ class InlinePublisher {
   /// kBackpressured when a link of a blocking endpoint is full (nobody gets it); kNotReady when the
   /// peer is required and nobody is attached; 0 recipients when it is optional. `kClosed` after
   /// close(). `body` must have the endpoint's exact size, else kInvalidArgument. The metadata is
-  /// sent as given.
+  /// sent as given, but for byte size, payload kind and clock ids: they are the receiver's own.
   [[nodiscard]] expected<std::uint32_t, Error> publish(std::span<const std::byte> body,
                                                        const SampleMetadata& metadata) noexcept;
   /// True when publish() would not be refused with kBackpressured at this moment. Only the caller's

@@ -25,7 +25,9 @@ class InlineSubscriber {
   /// Takes the next frame into `body` (exactly the endpoint's size). kNotReady: nothing queued, or
   /// no publisher yet. kClosed: the publisher ended the stream and everything before it was
   /// received. kStaleEndpoint: another incarnation of the publisher has replaced the one attached.
-  /// Never blocks, allocates nothing.
+  /// The metadata's byte size and payload kind are the endpoint's, its clock ids ClockId{0}: an id
+  /// means something within one plan only. A byte that is no bool where the payload has one is a
+  /// bad frame. Never blocks, allocates nothing.
   [[nodiscard]] expected<void, Error> receive(std::span<std::byte> body,
                                               SampleMetadata& metadata) noexcept;
   /// Blocks until a frame, an end (kClosed, kStaleEndpoint, kProtocolError), the absolute deadline
