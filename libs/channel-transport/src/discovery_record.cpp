@@ -107,7 +107,7 @@ std::optional<RecordContent> from_text(std::string_view text) {
 std::string read_whole(int fd) {
   std::string text;
   std::size_t used = 0;
-  while (used <= kMaximumRecordBytes) {
+  while (used <= kMaximumRecordFileBytes) {
     text.resize(used + 4096);
     const auto got = ::pread(fd, text.data() + used, text.size() - used, static_cast<off_t>(used));
     if (got <= 0) break;
@@ -118,14 +118,20 @@ std::string read_whole(int fd) {
 }
 
 auto publisher_exists(std::string_view endpoint, const RecordSighting& holder) {
-  std::string who = "a process that is starting";
+  std::string who = "a process that is starting; end it first";
   if (holder.state == RecordState::kLive) {
-    who = "process " + std::to_string(holder.content.pid) + " (" +
-          std::string(process_state(holder.content.pid)) + ")";
+    const std::string pid = std::to_string(holder.content.pid);
+    const std::string_view state = process_state(holder.content.pid);
+    // Locks and listening sockets are inherited: they last until the last holder ends.
+    who = state == "gone" || state == "exited"
+              ? "process " + pid +
+                    " has ended, but a process that it forked still holds its files; "
+                    "end that one first (lsof or fuser names it)"
+              : "process " + pid + " (" + std::string(state) + "); end it first";
   }
   return fail(ErrorCode::kResourceExhausted, "CHANNEL_PUBLISHER_EXISTS",
               "endpoint '" + std::string(endpoint) + "' already has a publisher: " + who +
-                  "; end it first, or use another endpoint or runtime folder");
+                  ", or use another endpoint or runtime folder");
 }
 
 }  // namespace
@@ -135,6 +141,13 @@ expected<std::string, Error> endpoint_to_json(const std::string& deployment_id,
   ChannelEndpointCatalogBuilder builder(deployment_id);
   WEFTLINE_TRY(builder.add(endpoint));
   WEFTLINE_ASSIGN(const ChannelEndpointCatalog catalog, std::move(builder).build());
+  const std::size_t bytes = catalog.json().size();
+  if (bytes > kMaximumRecordBytes) {
+    return fail(ErrorCode::kResourceExhausted, "CHANNEL_RECORD_TOO_LARGE",
+                "endpoint '" + endpoint.name + "': its record has " + std::to_string(bytes) +
+                    " bytes, at most " + std::to_string(kMaximumRecordBytes) +
+                    " are exchanged between processes; declare fewer fields, or arrays of them");
+  }
   return catalog.json();
 }
 

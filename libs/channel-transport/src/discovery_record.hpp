@@ -20,7 +20,8 @@ namespace weftline::channel {
 // lock is dead, and anybody may remove it, holding a lock on its first byte meanwhile. Only
 // publishers have one; subscribers look for it and connect.
 
-/// One endpoint in canonical JSON (a catalog of this one endpoint), and back.
+/// One endpoint in canonical JSON (a catalog of this one endpoint), and back. kResourceExhausted:
+/// more than kMaximumRecordBytes, as a POD of thousands of fields has.
 [[nodiscard]] expected<std::string, Error> endpoint_to_json(const std::string& deployment_id,
                                                             const EndpointRecord& endpoint);
 [[nodiscard]] expected<EndpointRecord, Error> endpoint_from_json(std::string_view json);

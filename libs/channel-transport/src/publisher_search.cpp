@@ -99,8 +99,10 @@ expected<void, Error> PublisherSearch::say_hello() {
   WEFTLINE_ASSIGN(const UniqueFd text, create_sealed_text(settings_.endpoint_json));
   WEFTLINE_ASSIGN(socket_watch_, service_.watch(socket_.get(), [this] { read_socket(); }));
   WEFTLINE_ASSIGN(process_watch_, service_.watch(peer_.pidfd.get(), [this] {
+    // Reading may end this link and begin one with the next publisher.
+    const Incarnation gone = incarnation_;
     read_socket();
-    if (socket_.valid()) lose_publisher();
+    if (socket_.valid() && incarnation_ == gone) lose_publisher();
   }));
   const int descriptor = text.get();
   // Not taken means that it has just ended; the socket's end of file says so next.

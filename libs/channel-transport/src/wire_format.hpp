@@ -187,7 +187,11 @@ struct GoodbyeMessage {
 
 inline constexpr std::size_t kMaximumMessageBytes = sizeof(RefusalMessage);
 inline constexpr std::size_t kMaximumDescriptors = WelcomeMessage::kDescriptors;
-inline constexpr std::size_t kMaximumRecordBytes = std::size_t{4} << 20;
+
+/// Of an endpoint as canonical JSON: what a process reads of a peer that it does not trust yet. A
+/// discovery record has it indented by one level more.
+inline constexpr std::size_t kMaximumRecordBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kMaximumRecordFileBytes = 2 * kMaximumRecordBytes;
 
 template <class Message>
 [[nodiscard]] Message make_message() noexcept {

@@ -144,6 +144,51 @@ TEST_CASE("links that would be too large are refused when the endpoint is made")
   CHECK(directory.files().empty());
 }
 
+namespace {
+
+/// A POD of so many one-byte fields, each with a name of 30 letters.
+EndpointRecord many_fields(std::uint32_t fields) {
+  EndpointRecord record = largest_endpoint();
+  record.payload.size = fields;
+  record.payload.fields.clear();
+  for (std::uint32_t field = 0; field < fields; ++field) {
+    std::string name = std::to_string(field);
+    name.insert(0, 30 - name.size(), 'x');
+    record.payload.fields.push_back({name, PodScalarKind::kByte, field, 1});
+  }
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("a record that peers would not read is refused when the endpoint is made") {
+  const TemporaryDirectory directory;
+  ChannelRuntime runtime = make_runtime(directory);
+  const EndpointRecord record = many_fields(4'000);
+  const auto catalog = catalog_of(record);
+  const auto refused = [&](const auto& made) {
+    CHECK(code_of(made) == ErrorCode::kResourceExhausted);
+    CHECK(made.error().token == "CHANNEL_RECORD_TOO_LARGE");
+    CHECK_THAT(made.error().message, ContainsSubstring("262144") &&
+                                         ContainsSubstring(std::to_string(catalog.json().size())));
+  };
+  refused(runtime.create_inline_publisher(catalog, "frames", EndpointSide::kPeer, record.payload));
+  refused(
+      runtime.create_inline_subscriber(catalog, "frames", EndpointSide::kGraph, record.payload));
+  CHECK(directory.files().empty());
+}
+
+TEST_CASE("a record of nearly the largest size is found and read") {
+  const TemporaryDirectory directory;
+  ChannelRuntime runtime = make_runtime(directory);
+  std::uint32_t fields = 1'000;
+  while (catalog_of(many_fields(fields + 50)).json().size() <= 256 * 1024) fields += 50;
+  const auto catalog = catalog_of(many_fields(fields));
+  InlinePublisher publisher = make_inline_publisher(runtime, catalog);
+  InlineSubscriber subscriber = make_inline_subscriber(runtime, catalog);
+  await_subscriber(publisher);
+}
+
 TEST_CASE("a runtime folder that others could change is refused") {
   const TemporaryDirectory directory;
   const auto inner = directory.path() / "inner";

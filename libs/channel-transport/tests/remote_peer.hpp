@@ -15,6 +15,7 @@ namespace weftline::test {
 ///
 ///   publish, subscribe          make the endpoint "frames" of `remote_catalog`
 ///   emit <n>, await, receive, take    its calls; take waits
+///   fork                        a child that keeps all open files; answers with its process id
 ///   close, destroy, leave_runtime_first, exit
 class RemotePeer {
  public:

@@ -70,6 +70,11 @@ class PeerProgram {
       subscriber_.reset();
       return "ok";
     }
+    if (command == "fork") {
+      const pid_t child = ::fork();
+      while (child == 0) ::pause();
+      return std::to_string(child);
+    }
     if (command == "leave_runtime_first") {
       std::signal(SIGABRT, SIG_DFL);  // not the test framework's handler, which writes a report
       runtime_.reset();

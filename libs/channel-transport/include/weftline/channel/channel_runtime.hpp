@@ -49,7 +49,8 @@ class ChannelRuntime {
 
   /// Typed endpoints for a process outside any graph. kNotFound lists the catalog's endpoints; a
   /// wrong role or payload is kIncompatible with both sides' values. A second live publisher of one
-  /// endpoint is kResourceExhausted (CHANNEL_PUBLISHER_EXISTS) and names the process that holds it.
+  /// endpoint is kResourceExhausted (CHANNEL_PUBLISHER_EXISTS) and names the process that holds it;
+  /// so is an endpoint whose record is too large for its peers (CHANNEL_RECORD_TOO_LARGE, 256 KiB).
   template <class T>
   [[nodiscard]] expected<ChannelPublisher<T>, Error> create_publisher(
       const ChannelEndpointCatalog& catalog, std::string_view endpoint,
