@@ -130,11 +130,7 @@ std::uint32_t InlinePublisher::subscriber_count() const noexcept {
 }
 
 std::uint64_t InlinePublisher::dropped() const noexcept {
-  if (!impl_) return 0;
-  std::uint64_t total = impl_->table.dropped_before();
-  const PublisherLinkTable::Emit emit(impl_->table);
-  for (const PublisherLink* link : emit.links()) total += link->ring.dropped();
-  return total;
+  return impl_ ? impl_->table.dropped() : 0;
 }
 
 InlinePublisher::LinkCounters InlinePublisher::link_counters() const noexcept {

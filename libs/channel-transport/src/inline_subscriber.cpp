@@ -55,7 +55,11 @@ void InlineSubscriber::Impl::on_poked() {
 void InlineSubscriber::Impl::changed() {
   local_event.signal();
   if (callback.function == nullptr) return;
-  watch_data();
+  if (search->status() == PublisherSearch::Status::kFailed) {
+    data_watch = {};  // the link is cut: its publisher may still send wakes
+  } else {
+    watch_data();
+  }
   callback.function(callback.context);
 }
 

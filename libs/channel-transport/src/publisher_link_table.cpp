@@ -44,6 +44,15 @@ void PublisherLinkTable::Emit::give_up(PublisherLink& link) noexcept {
   table_.service_.poke();
 }
 
+std::uint64_t PublisherLinkTable::dropped() noexcept {
+  // In this order no link is counted twice; one that is retired in between is missed once.
+  std::uint64_t total = dropped_before_.load();
+  const Emit emit(*this);
+  for (const PublisherLink* link : emit.links()) total += link->ring.dropped();
+  known_dropped_ = std::max(known_dropped_, total);
+  return known_dropped_;
+}
+
 void PublisherLinkTable::add(PublisherLink& link) noexcept {
   for (auto& slot : slots_) {
     if (slot.load() != nullptr) continue;

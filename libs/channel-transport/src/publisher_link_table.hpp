@@ -43,6 +43,10 @@ class PublisherLinkTable {
     std::size_t count_{0};
   };
 
+  /// Frames that were dropped, of all links since creation. Never less than before; behind by a
+  /// link that is just being retired. Not while an Emit is there.
+  [[nodiscard]] std::uint64_t dropped() noexcept;
+
   // Service side, with the service thread's mutex held.
 
   /// The caller keeps at most `maximum_links` in the table.
@@ -53,17 +57,16 @@ class PublisherLinkTable {
   void free_retired() noexcept;
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.load(); }
-  /// Drops on links that are gone.
-  [[nodiscard]] std::uint64_t dropped_before() const noexcept { return dropped_before_.load(); }
 
  private:
   std::vector<std::atomic<PublisherLink*>> slots_;
   std::vector<PublisherLink*> snapshot_;  // of the emit path
+  std::uint64_t known_dropped_{0};        // of the emit path
   const ServiceThread& service_;
   std::atomic<bool> emitting_{false};
   std::atomic<bool> retire_waits_{false};
   std::atomic<std::uint32_t> count_{0};
-  std::atomic<std::uint64_t> dropped_before_{0};
+  std::atomic<std::uint64_t> dropped_before_{0};         // on links that are freed
   std::vector<std::unique_ptr<PublisherLink>> retired_;  // of the service side
 };
 

@@ -88,10 +88,12 @@ std::uint64_t PublisherRing::dropped() const noexcept {
   if (!geometry_.drop_oldest) return 0;
   // Only a statistic depends on the subscriber's words here, so a wrong one is bounded, not
   // refused.
+  // `lost` is stored after its head and loaded before it: so it is never ahead, and no frame is
+  // counted as lost and as unread.
+  std::uint64_t lost = load_word(claims_page_->progress.lost, std::memory_order_acquire);
   const std::uint64_t head =
       std::min(load_word(claims_page_->progress.head, std::memory_order_relaxed), tail_);
-  const std::uint64_t lost =
-      std::min(load_word(claims_page_->progress.lost, std::memory_order_relaxed), head);
+  lost = std::min(lost, head);
   const std::uint64_t unread = tail_ - head;
   return lost + (unread > geometry_.depth ? unread - geometry_.depth : 0);
 }

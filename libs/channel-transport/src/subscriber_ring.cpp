@@ -125,8 +125,8 @@ SubscriberRing::Copy SubscriberRing::copy_head(std::span<std::byte> body,
 
 void SubscriberRing::consume() noexcept {
   ++head_;
-  store_word(claims_page_->progress.lost, lost_, std::memory_order_relaxed);
   store_word(claims_page_->progress.head, head_, std::memory_order_seq_cst);
+  store_word(claims_page_->progress.lost, lost_, std::memory_order_release);
   if (geometry_.drop_oldest) return;
   if (load_word(page_->wish.space_wanted, std::memory_order_seq_cst) != 0) wake_.signal();
 }

@@ -148,10 +148,18 @@ TEST_CASE("links come and go under a publisher that never pauses") {
   std::thread first(come_and_go);
   std::thread second(come_and_go);
   std::uint32_t n = 0;
-  while (running > 0) REQUIRE(publish(publisher, n++).has_value());
+  std::uint64_t dropped = 0;
+  std::uint32_t backwards = 0;
+  while (running > 0) {
+    REQUIRE(publish(publisher, n++).has_value());
+    const std::uint64_t now = publisher.dropped();
+    backwards += now < dropped ? 1U : 0U;
+    dropped = now;
+  }
   first.join();
   second.join();
   CHECK(failures == 0);
+  CHECK(backwards == 0);
   await_subscribers(publisher, changes, 0);
   CHECK(publisher.link_counters().left == 100 * kScale);
 }

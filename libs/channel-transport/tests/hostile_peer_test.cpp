@@ -237,41 +237,40 @@ TEST_CASE("a publisher that hangs up without a word is left alone") {
 TEST_CASE("a frame that no publisher writes ends the link with a protocol error") {
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());
-  const EndpointRecord& endpoint = *catalog.find("frames");
   const RoguePublication publication(directory, catalog);
-  const RecordContent& content = publication.content;
   ChannelRuntime runtime = make_runtime(directory);
   auto subscriber = make_subscriber(runtime, catalog);
-  const UniqueFd socket = publication.accept();
-  REQUIRE(next_packet(socket).has_value());
+  const RogueLink link(publication, *catalog.find("frames"));
 
-  const RingGeometry geometry = *ring_geometry(endpoint);
-  const auto frames = create_segment("frames", geometry.frames_bytes());
-  const auto claims = create_segment("claims", kSegmentPage);
-  auto& page = *reinterpret_cast<FramesPage*>(frames->mapping.data());
-  page.header = geometry.frames_header(content.incarnation);
-  reinterpret_cast<ClaimsPage*>(claims->mapping.data())->header = {kClaimsMagic, kWireVersion, 0,
-                                                                   content.incarnation};
-  REQUIRE(seal_segment(*frames, SegmentWriter::kThisProcess));
-  REQUIRE(seal_segment(*claims, SegmentWriter::kReceiver));
-  const auto wake = WakeSocket::create();
-  auto welcome = make_message<WelcomeMessage>();
-  welcome.incarnation = content.incarnation;
-  const std::array<int, 3> fds{frames->fd.get(), claims->fd.get(), wake->there.get()};
-  REQUIRE(send_message(socket.get(), welcome, fds));
-  const auto attached = next_packet(socket);
-  REQUIRE(attached.has_value());
-  REQUIRE(parse_message<AttachedMessage>(*attached).has_value());
-
-  page.progress.tail = 1'000;
-  wake->here.signal();
+  link.page().progress.tail = 1'000;
+  link.wake.here.signal();
   CHECK(code_of(subscriber.wait_and_receive_sample(watchdog())) == ErrorCode::kProtocolError);
   CHECK(code_of(subscriber.receive_sample()) == ErrorCode::kProtocolError);
-  const auto goodbye = next_packet(socket);
+  const auto goodbye = next_packet(link.socket);
   REQUIRE(goodbye.has_value());
   CHECK(parse_message<GoodbyeMessage>(*goodbye).has_value());
-  page.progress.tail = 0;
+  link.page().progress.tail = 0;
   CHECK(code_of(subscriber.receive_sample()) == ErrorCode::kProtocolError);
+}
+
+TEST_CASE("a publisher whose link is dropped calls nobody any more") {
+  Publishing other(blocking(), "other");
+  const auto catalog = catalog_with<std::uint32_t>(blocking());
+  const RoguePublication publication(other.directory, catalog);
+  Changes changes;
+  InlineSubscriber subscriber = make_inline_subscriber(other.runtime, catalog);
+  changes.follow(subscriber);
+  const RogueLink link(publication, *catalog.find("frames"));
+  link.wake.here.signal();
+  changes.wait_until([&] { return changes.calls() >= 2; }, "the link and a wake");
+  REQUIRE(send_message(link.socket.get(), make_message<WelcomeMessage>()));
+  changes.wait_until([&] { return code_of(receive(subscriber)) == ErrorCode::kProtocolError; },
+                     "the end of the link");
+  other.pass_service_thread();
+  const std::uint64_t before = changes.calls();
+  link.wake.here.signal();
+  other.pass_service_thread();
+  CHECK(changes.calls() == before);
 }
 
 }  // namespace weftline::test

@@ -7,8 +7,12 @@
 
 #include "channel_fixture.hpp"
 #include "discovery_record.hpp"
+#include "memory_segment.hpp"
+#include "next_packet.hpp"
+#include "ring_geometry.hpp"
 #include "runtime_directory.hpp"
 #include "seqpacket_socket.hpp"
+#include "wake_socket.hpp"
 
 namespace weftline::test {
 
@@ -52,6 +56,41 @@ struct RoguePublication {
   RecordContent content{};
   UniqueFd listener{};
   std::optional<DiscoveryRecord> record{};
+};
+
+/// A publisher that attaches a subscriber by the rules and then writes what it likes.
+struct RogueLink {
+  RogueLink(const RoguePublication& publication, const EndpointRecord& endpoint)
+      : geometry(*ring_geometry(endpoint)),
+        frames(*create_segment("frames", geometry.frames_bytes())),
+        claims(*create_segment("claims", kSegmentPage)),
+        wake(*WakeSocket::create()),
+        socket(publication.accept()) {
+    REQUIRE(next_packet(socket).has_value());  // the hello
+    const Incarnation& incarnation = publication.content.incarnation;
+    page().header = geometry.frames_header(incarnation);
+    reinterpret_cast<ClaimsPage*>(claims.mapping.data())->header = {kClaimsMagic, kWireVersion, 0,
+                                                                    incarnation};
+    REQUIRE(seal_segment(frames, SegmentWriter::kThisProcess));
+    REQUIRE(seal_segment(claims, SegmentWriter::kReceiver));
+    auto welcome = make_message<WelcomeMessage>();
+    welcome.incarnation = incarnation;
+    const std::array<int, WelcomeMessage::kDescriptors> descriptors{
+        frames.fd.get(), claims.fd.get(), wake.there.get()};
+    REQUIRE(send_message(socket.get(), welcome, descriptors));
+    const auto attached = next_packet(socket);
+    REQUIRE(attached.has_value());
+    REQUIRE(parse_message<AttachedMessage>(*attached).has_value());
+  }
+  [[nodiscard]] FramesPage& page() const {
+    return *reinterpret_cast<FramesPage*>(frames.mapping.data());
+  }
+
+  RingGeometry geometry;
+  Segment frames;
+  Segment claims;
+  WakeSocket::Pair wake;
+  UniqueFd socket;
 };
 
 }  // namespace weftline::test

@@ -42,7 +42,7 @@ class InlinePublisher {
   /// own publishes can make it false again.
   [[nodiscard]] bool has_room() const noexcept;
   [[nodiscard]] std::uint32_t subscriber_count() const noexcept;
-  /// Drops on links of a drop-oldest endpoint, since creation.
+  /// Drops on links of a drop-oldest endpoint, since creation. Never goes back.
   [[nodiscard]] std::uint64_t dropped() const noexcept;
   /// How links came and went, since creation. Any thread.
   struct LinkCounters {
