@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shared by the scripts in ci/ and tools/: steps with a timing and a log, and the sum of test results.
-# Sourced; expects `set -uo pipefail` and sets `root` and `jobs`.
+# Shared by the scripts in ci/ and tools/: arguments, steps with a timing and a log, and the sum of
+# test results. Sourced; expects `set -uo pipefail` and sets `root` and `jobs`.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/logs
 jobs=$(nproc)
 passed=0
 failed=0
 skipped=0
-mkdir -p "$logs"
+if ! { mkdir -p "$logs" && [[ -w $logs ]]; } 2> /dev/null; then
+  echo "${0##*/}: cannot write to $logs; run as the owner of the checkout, or in a copy of your own" >&2
+  exit 1
+fi
 # One checkout finds in the compiler cache what another has put there.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+
+# For a script that was called with an argument that it does not take, or with --help.
+usage() {  # <how it is called> <argument>
+  if [[ $2 == -h || $2 == --help ]]; then
+    echo "usage: $1"
+    exit 0
+  fi
+  echo "${0##*/}: '$2' is no argument for this; usage: $1" >&2
+  exit 2
+}
 
 # Runs a command into a log. One line when it starts, one when it ends; on failure the log's end.
 step() {  # <title> <command> [<argument>...]
