@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
@@ -35,10 +34,6 @@ class FrameSource {
   /// The size of every frame; fixed for the life of the source.
   virtual FrameGeometry geometry() const = 0;
   virtual FrameRate frame_rate() const = 0;
-
-  /// How many frames to expect. An estimate for video files, whose headers may be wrong; absent if
-  /// the file does not say.
-  virtual std::optional<std::uint64_t> frame_count() const = 0;
 
   /// Writes the next frame as packed RGB into `rgb`, which holds exactly `geometry().rgb_bytes()`.
   /// True if there was a frame, false at the end of the source (and ever after). An error is one

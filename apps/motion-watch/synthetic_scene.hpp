@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
@@ -24,7 +23,6 @@ class SyntheticScene final : public FrameSource {
 
   FrameGeometry geometry() const override { return kGeometry; }
   FrameRate frame_rate() const override { return kRate; }
-  std::optional<std::uint64_t> frame_count() const override { return frames_; }
   tl::expected<bool, std::string> read_into(std::span<std::uint8_t> rgb) override;
 
  private:

@@ -6,6 +6,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/frame.h>
 #include <libavutil/log.h>
+#include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 }
 
@@ -81,6 +82,7 @@ struct VideoSource::Decoder {
   tl::expected<bool, std::string> decode();
   tl::expected<void, std::string> feed();
   tl::unexpected<std::string> damaged(int error);
+  tl::expected<void, std::string> prepare_conversion();
   void convert(std::span<std::uint8_t> rgb);
 };
 
@@ -92,6 +94,11 @@ tl::expected<void, std::string> VideoSource::Decoder::open_file() {
   }
   if (std::filesystem::is_directory(status)) {
     return failure(path, "is a folder; pass the path of a video file");
+  }
+  // Opening a pipe may block for ever, and none can be read twice.
+  if (!std::filesystem::is_regular_file(status)) {
+    return failure(path,
+                   "is a pipe, a socket or a device; save the video to a file and pass its path");
   }
 
   AVDictionary* options = nullptr;
@@ -160,6 +167,7 @@ tl::expected<void, std::string> VideoSource::Decoder::decode_first_frame() {
                              std::to_string(geometry.height) + " pixels; sides of 2 to " +
                              std::to_string(kMaxFrameSide) + " are supported");
   }
+  if (auto prepared = prepare_conversion(); !prepared) return prepared;
   has_first_frame = true;
   return {};
 }
@@ -217,11 +225,25 @@ tl::expected<bool, std::string> VideoSource::Decoder::decode() {
   }
 }
 
-void VideoSource::Decoder::convert(std::span<std::uint8_t> rgb) {
+// For the format of the frame at hand; a file may change it on the way.
+tl::expected<void, std::string> VideoSource::Decoder::prepare_conversion() {
   const auto format_in = static_cast<AVPixelFormat>(frame->format);
+  if (sws_isSupportedInput(format_in) == 0) {
+    const char* name = av_get_pix_fmt_name(format_in);
+    return failure(path, std::string("its pixel format ") + (name != nullptr ? name : "(unknown)") +
+                             " can't be turned into RGB; convert the file to another one, " +
+                             "yuv420p for example");
+  }
   conversion.reset(sws_getCachedContext(conversion.release(), frame->width, frame->height,
                                         format_in, frame->width, frame->height, AV_PIX_FMT_RGB24,
                                         kConversion, nullptr, nullptr, nullptr));
+  if (conversion == nullptr) {
+    return failure(path, "no memory to turn its frames into RGB; free some memory and try again");
+  }
+  return {};
+}
+
+void VideoSource::Decoder::convert(std::span<std::uint8_t> rgb) {
   std::uint8_t* const planes[4] = {rgb.data(), nullptr, nullptr, nullptr};
   const int strides[4] = {3 * frame->width, 0, 0, 0};
   sws_scale(conversion.get(), frame->data, frame->linesize, 0, frame->height, planes, strides);
@@ -251,15 +273,6 @@ FrameRate VideoSource::frame_rate() const {
   return {rate.num, rate.den};
 }
 
-std::optional<std::uint64_t> VideoSource::frame_count() const {
-  const AVStream& stream = *decoder_->stream;
-  if (stream.nb_frames > 0) return static_cast<std::uint64_t>(stream.nb_frames);
-  if (stream.duration <= 0) return std::nullopt;
-  const FrameRate rate = frame_rate();
-  const AVRational frame_time{static_cast<int>(rate.den), static_cast<int>(rate.num)};
-  return static_cast<std::uint64_t>(av_rescale_q(stream.duration, stream.time_base, frame_time));
-}
-
 tl::expected<bool, std::string> VideoSource::read_into(std::span<std::uint8_t> rgb) {
   Decoder& decoder = *decoder_;
   if (rgb.size() != decoder.geometry.rgb_bytes()) {
@@ -284,6 +297,10 @@ tl::expected<bool, std::string> VideoSource::read_into(std::span<std::uint8_t> r
                                      std::to_string(decoder.geometry.width) + " x " +
                                      std::to_string(decoder.geometry.height) +
                                      "; convert the file to one size");
+  }
+  if (auto prepared = decoder.prepare_conversion(); !prepared) {
+    decoder.ended = true;
+    return tl::unexpected(prepared.error());
   }
   decoder.convert(rgb);
   return true;

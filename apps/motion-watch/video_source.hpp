@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
@@ -22,8 +21,8 @@ namespace motion_watch {
 class VideoSource final : public FrameSource {
  public:
   /// Opens the file and decodes its first frame. Blocks. The error is one line: the file, what is
-  /// wrong (missing, a folder, no video, no video stream, no decoder, damaged) and what to do.
-  /// Only local files are opened, also where a file refers to others.
+  /// wrong (missing, not a regular file, no video, no video stream, no decoder, no conversion to
+  /// RGB, damaged) and what to do. Only local files are opened, also where a file refers to others.
   static tl::expected<VideoSource, std::string> open(const std::filesystem::path& path);
 
   VideoSource(VideoSource&&) noexcept;
@@ -34,7 +33,6 @@ class VideoSource final : public FrameSource {
 
   /// 25 per second where the file does not say.
   FrameRate frame_rate() const override;
-  std::optional<std::uint64_t> frame_count() const override;
 
   /// Decodes straight into `rgb`. A file that was cut off ends in an error that names the frame,
   /// unless the cut fell exactly between two frames of a format that does not notice it.

@@ -23,7 +23,6 @@ class BrokenSource final : public FrameSource {
  public:
   FrameGeometry geometry() const override { return {32, 32}; }
   FrameRate frame_rate() const override { return {10, 1}; }
-  std::optional<std::uint64_t> frame_count() const override { return std::nullopt; }
   tl::expected<bool, std::string> read_into(std::span<std::uint8_t>) override {
     if (++reads_ > 2) return tl::unexpected(std::string("frame 2 is damaged"));
     return true;

@@ -16,8 +16,9 @@ namespace motion_watch {
 
 /// How a test's video is packed.
 enum class TestCodec {
-  kMpeg4,  ///< Most frames depend on those before, and damage is noticed.
-  kRaw,    ///< Pixels as they are: frames of any size. Needs the ending .nut.
+  kMpeg4,          ///< Most frames depend on those before, and damage is noticed.
+  kRaw,            ///< Pixels as they are: frames of any size. Needs the ending .nut.
+  kRawUnreadable,  ///< The same, in a pixel format that can't be turned into RGB.
 };
 
 /// Encodes moving bars at 12 frames per second; the ending of the path chooses the container.
@@ -36,7 +37,7 @@ class TestVideoWriter {
     codec_->height = static_cast<int>(geometry.height);
     codec_->time_base = {1, 12};
     codec_->framerate = {12, 1};
-    codec_->pix_fmt = AV_PIX_FMT_YUV420P;
+    codec_->pix_fmt = kind == TestCodec::kRawUnreadable ? AV_PIX_FMT_UYYVYY411 : AV_PIX_FMT_YUV420P;
     codec_->flags |= AV_CODEC_FLAG_BITEXACT;
     if ((format_->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
       codec_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -57,7 +58,7 @@ class TestVideoWriter {
 
   void encode(int number) {
     REQUIRE(av_frame_make_writable(frame_.get()) >= 0);
-    for (int plane = 0; plane < 3; ++plane) paint(plane, number);
+    for (int plane = 0; plane < 3 && frame_->data[plane] != nullptr; ++plane) paint(plane, number);
     frame_->pts = number;
     REQUIRE(avcodec_send_frame(codec_.get(), frame_.get()) >= 0);
     write_packets();

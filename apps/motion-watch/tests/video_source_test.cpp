@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "video_source.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -65,13 +67,12 @@ std::string silent_sound() {
 
 }  // namespace
 
-TEST_CASE("a video tells its geometry, rate and frame count, and gives every frame once") {
+TEST_CASE("a video tells its geometry and rate, and gives every frame once") {
   const TestFolder folder;
   write_test_video(folder / "good.avi", TestCodec::kMpeg4, {96, 64}, 20);
   VideoSource source = open_good(folder / "good.avi");
   CHECK(source.geometry() == FrameGeometry{96, 64});
   CHECK(source.frame_rate() == FrameRate{12, 1});
-  CHECK(source.frame_count() == 20);
   const Decoded decoded = decode_all(source);
   CHECK(decoded.error.empty());
   REQUIRE(decoded.frames.size() == 20);
@@ -148,6 +149,13 @@ TEST_CASE("a path that leads to no video is refused in one clear line") {
   CHECK(contains(open_error(folder / "noise.avi"), "is not a video file"));
   write_file(folder / "sound.wav", silent_sound());
   CHECK(contains(open_error(folder / "sound.wav"), "has no video stream"));
+}
+
+TEST_CASE("a pipe without a writer is refused, not waited for") {
+  const TestFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe.avi").c_str(), 0600) == 0);
+  CHECK(contains(open_error(folder / "pipe.avi"), "is a pipe"));
+  CHECK(contains(open_error("/dev/null"), "or a device"));
 }
 
 TEST_CASE("a playlist can't make the program reach for the network") {
@@ -227,6 +235,12 @@ TEST_CASE("a picture too small to halve is refused") {
   const TestFolder folder;
   write_test_video(folder / "thin.nut", TestCodec::kRaw, {1, 40}, 1);
   CHECK(contains(open_error(folder / "thin.nut"), "1 x 40 pixels"));
+}
+
+TEST_CASE("a pixel format that can't be turned into RGB is refused by name") {
+  const TestFolder folder;
+  write_test_video(folder / "odd.nut", TestCodec::kRawUnreadable, {64, 48}, 2);
+  CHECK(contains(open_error(folder / "odd.nut"), "uyyvyy411"));
 }
 
 }  // namespace motion_watch
