@@ -10,6 +10,7 @@
 
 #include "graph.hpp"
 #include "job_arguments.hpp"
+#include "output_folder.hpp"
 #include "png_writer.hpp"
 #include "progress_line.hpp"
 #include "report.hpp"
@@ -40,22 +41,6 @@ tl::expected<std::optional<weftline::DeviceId>, Refusal> choose_device(
       Refusal{"--device " + name + ": there is no such device here; there are " + known});
 }
 
-/// A folder that takes files, made if need be.
-tl::expected<void, Refusal> prepare_folder(const std::filesystem::path& out) {
-  std::error_code error;
-  std::filesystem::create_directories(out, error);
-  if (error) {
-    return tl::make_unexpected(Refusal{"--out " + out.string() + ": cannot make this folder (" +
-                                       error.message() + "); name another"});
-  }
-  const auto probe = out / ".motion-watch-probe";
-  if (auto written = write_whole_file(probe, ""); !written) {
-    return tl::make_unexpected(Refusal{"--out " + out.string() + ": " + written.error()});
-  }
-  std::filesystem::remove(probe, error);
-  return {};
-}
-
 std::shared_ptr<std::atomic<bool>> interrupted_flag;
 
 void on_signal(int) { interrupted_flag->store(true, std::memory_order_relaxed); }
@@ -71,20 +56,21 @@ void handle_interrupts(std::shared_ptr<std::atomic<bool>> flag) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+/// All of the results or none.
 tl::expected<void, Refusal> write_results(const std::filesystem::path& out,
                                           const weftline::ExecutionPlan& plan,
                                           const JobState& state, ReportData& report) {
-  const auto keep = [](tl::expected<void, std::string> written) -> tl::expected<void, Refusal> {
-    if (!written) return tl::make_unexpected(Refusal{std::move(written).error()});
-    return {};
-  };
-  const RgbImage sheet = state.sheet->render();
-  if (auto png = encode_png(sheet)) report.contact_sheet_png = std::move(*png);
-  if (auto done = keep(write_whole_file(out / "contact-sheet.png", report.contact_sheet_png));
-      !done)
-    return done;
-  if (auto done = keep(write_whole_file(out / "plan.json", plan.json() + "\n")); !done) return done;
-  return keep(write_report(out / "report.html", report));
+  auto png = encode_png(state.sheet->render());
+  if (!png) return tl::make_unexpected(Refusal{std::move(png).error()});
+  report.contact_sheet_png = std::move(*png);
+  const std::string plan_json = plan.json() + "\n";
+  const std::string page = render_report(report);
+  const WholeFile files[]{{out / "contact-sheet.png", report.contact_sheet_png},
+                          {out / "plan.json", plan_json},
+                          {out / "report.html", page}};
+  auto written = write_whole_files(files);
+  if (!written) return tl::make_unexpected(Refusal{std::move(written).error()});
+  return {};
 }
 
 tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
@@ -95,8 +81,8 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
   const weftline::DeviceCatalog devices = weftline::capture_device_catalog();
   auto device = choose_device(arguments.device, devices);
   if (!device) return tl::make_unexpected(std::move(device).error());
-  if (auto folder = prepare_folder(arguments.out); !folder)
-    return tl::make_unexpected(std::move(folder).error());
+  auto out = OutputFolder::prepare(arguments.out);
+  if (!out) return tl::make_unexpected(Refusal{std::move(out).error()});
 
   const JobOptions job{source, (*opened)->geometry(), (*opened)->frame_rate(), *device,
                        arguments.attach_wait};
@@ -106,8 +92,8 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
   const weftline::ExecutionPlan plan = compile_job(job, state, devices);
   if (!plan.ok())
     return tl::make_unexpected(Refusal{weftline::format_diagnostics(plan.diagnostics())});
-  if (auto saved = plan.endpoint_catalog().save_json(arguments.out / "catalog.json"); !saved) {
-    return tl::make_unexpected(Refusal{saved.error().to_string()});
+  if (auto saved = out->save_catalog(plan.endpoint_catalog()); !saved) {
+    return tl::make_unexpected(Refusal{std::move(saved).error()});
   }
 
   const std::string input = arguments.input.empty() ? "synthetic scene" : arguments.input.string();
@@ -143,11 +129,12 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
   state.stats->latency(latency);
   report.latency = summarize(latency);
   describe_plan(plan, counters, report);
-  if (auto written = write_results(arguments.out, plan, state, report); !written) {
+  if (auto written = write_results(out->path(), plan, state, report); !written) {
     return tl::make_unexpected(std::move(written).error());
   }
+  out->keep();
   std::printf("\n%s\nreport   %s\n", summary_table(report).c_str(),
-              (arguments.out / "report.html").c_str());
+              (out->path() / "report.html").c_str());
   return 0;
 }
 

@@ -3,8 +3,6 @@
 
 #include <png.h>
 
-#include "whole_file.hpp"
-
 namespace motion_watch {
 
 tl::expected<std::string, std::string> encode_png(const RgbImage& image) {
@@ -31,13 +29,6 @@ tl::expected<std::string, std::string> encode_png(const RgbImage& image) {
   }
   bytes.resize(size);
   return bytes;
-}
-
-tl::expected<void, std::string> write_png(const std::filesystem::path& path,
-                                          const RgbImage& image) {
-  tl::expected<std::string, std::string> png = encode_png(image);
-  if (!png) return tl::unexpected(path.string() + ": " + png.error());
-  return write_whole_file(path, *png);
 }
 
 }  // namespace motion_watch

@@ -9,7 +9,6 @@
 #include "plan_graph_svg.hpp"
 #include "report_style.hpp"
 #include "report_text.hpp"
-#include "whole_file.hpp"
 
 namespace motion_watch {
 namespace {
@@ -203,11 +202,6 @@ std::string render_report(const ReportData& data) {
   add_facts(out, data.facts);
   out += "</main></body></html>\n";
   return out;
-}
-
-tl::expected<void, std::string> write_report(const std::filesystem::path& path,
-                                             const ReportData& data) {
-  return write_whole_file(path, render_report(data));
 }
 
 }  // namespace motion_watch

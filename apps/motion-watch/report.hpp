@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <tl/expected.hpp>
 
 #include "report_data.hpp"
 
@@ -13,9 +11,5 @@ namespace motion_watch {
 /// inside it, it refers to no other resource and runs no script. Follows the reader's preference
 /// for light or dark.
 std::string render_report(const ReportData& data);
-
-/// Writes the page, wholly or not at all. Blocks. The error is one line.
-tl::expected<void, std::string> write_report(const std::filesystem::path& path,
-                                             const ReportData& data);
 
 }  // namespace motion_watch

@@ -24,20 +24,38 @@ int write_bytes(const std::filesystem::path& path, std::string_view bytes) {
   return std::fclose(file.release()) == 0 ? 0 : errno;
 }
 
+std::filesystem::path temporary_of(const std::filesystem::path& path) {
+  std::filesystem::path temporary = path;
+  temporary += ".partial-" + std::to_string(::getpid());
+  return temporary;
+}
+
 }  // namespace
+
+tl::expected<void, std::string> write_whole_files(std::span<const WholeFile> files) {
+  std::error_code ignored;
+  const auto give_up = [&](const std::filesystem::path& path, int error) {
+    for (const WholeFile& file : files) std::filesystem::remove(temporary_of(file.path), ignored);
+    return tl::unexpected(path.string() + ": can't be written (" +
+                          std::generic_category().message(error) +
+                          "); choose an output folder that exists, is writable and has room");
+  };
+  for (const auto& [path, bytes] : files) {
+    const int error = std::filesystem::is_directory(path, ignored)
+                          ? EISDIR
+                          : write_bytes(temporary_of(path), bytes);
+    if (error != 0) return give_up(path, error);
+  }
+  for (const auto& [path, bytes] : files) {
+    if (std::rename(temporary_of(path).c_str(), path.c_str()) != 0) return give_up(path, errno);
+  }
+  return {};
+}
 
 tl::expected<void, std::string> write_whole_file(const std::filesystem::path& path,
                                                  std::string_view bytes) {
-  std::filesystem::path temporary = path;
-  temporary += ".partial-" + std::to_string(::getpid());
-  int error = write_bytes(temporary, bytes);
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  return tl::unexpected(path.string() + ": can't be written (" +
-                        std::generic_category().message(error) +
-                        "); choose an output folder that exists, is writable and has room");
+  const WholeFile file{path, bytes};
+  return write_whole_files({&file, 1});
 }
 
 }  // namespace motion_watch

@@ -6,8 +6,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
-#include "test_folder.hpp"
-
 namespace motion_watch {
 namespace {
 
@@ -43,24 +41,13 @@ TEST_CASE("a PNG gives back the pixels that went in") {
   }
 }
 
-TEST_CASE("a PNG file appears whole under its name") {
-  const TestFolder folder;
-  const RgbImage image = random_image({20, 10});
-  REQUIRE(write_png(folder / "a.png", image).has_value());
-  CHECK(decode(read_file(folder / "a.png")).pixels == image.pixels);
-  CHECK(folder.file_count() == 1);
-}
-
-TEST_CASE("a picture whose pixels don't fit its size is refused and no file is made") {
-  const TestFolder folder;
+TEST_CASE("a picture whose pixels don't fit its size is refused") {
   RgbImage image = random_image({20, 10});
   image.pixels.pop_back();
-  const auto written = write_png(folder / "a.png", image);
-  REQUIRE_FALSE(written.has_value());
-  CHECK(written.error().find("20 x 10 pixels with 599 bytes") != std::string::npos);
+  const auto png = encode_png(image);
+  REQUIRE_FALSE(png.has_value());
+  CHECK(png.error().find("20 x 10 pixels with 599 bytes") != std::string::npos);
   CHECK_FALSE(encode_png(RgbImage{}).has_value());
-  CHECK_FALSE(write_png(folder / "missing" / "a.png", random_image({2, 2})).has_value());
-  CHECK(folder.file_count() == 0);
 }
 
 }  // namespace motion_watch

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "report_text.hpp"
-#include "test_folder.hpp"
 
 namespace motion_watch {
 namespace {
@@ -120,17 +119,6 @@ TEST_CASE("a single latency sample and extreme ones can be drawn") {
     CHECK_FALSE(contains(html, "\"-nan\""));
     CHECK_FALSE(contains(html, "inf\""));
   }
-}
-
-TEST_CASE("a report file appears whole, and an unwritable place is one clear line") {
-  const TestFolder folder;
-  const ReportData data = report_of("name");
-  REQUIRE(write_report(folder / "report.html", data).has_value());
-  CHECK(read_file(folder / "report.html") == render_report(data));
-  const auto refused = write_report(folder / "missing" / "report.html", data);
-  REQUIRE_FALSE(refused.has_value());
-  CHECK(contains(refused.error(), "choose an output folder"));
-  CHECK(folder.file_count() == 1);
 }
 
 }  // namespace motion_watch

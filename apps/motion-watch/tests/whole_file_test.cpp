@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
+#include <vector>
 
 #include "test_folder.hpp"
 
@@ -50,6 +51,27 @@ TEST_CASE("a full disk leaves the older file as it was") {
   CHECK(written.error().find("No space left") != std::string::npos);
   CHECK(read_file(folder / "a.bin") == "old");
   CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("of several files none appears when the last one can't be written") {
+  const TestFolder folder;
+  write_file(folder / "a", "old");
+  const auto check_nothing_changed = [&](const std::filesystem::path& last) {
+    const std::vector<WholeFile> files{{folder / "a", "new"}, {folder / "b", "new"}, {last, "new"}};
+    const std::size_t count = folder.file_count();
+    const auto written = write_whole_files(files);
+    REQUIRE_FALSE(written.has_value());
+    CHECK(written.error().starts_with(last.string() + ": "));
+    CHECK(read_file(folder / "a") == "old");
+    CHECK(folder.file_count() == count);
+  };
+  check_nothing_changed(folder / "missing" / "c");
+  std::filesystem::create_directory(folder / "taken");
+  check_nothing_changed(folder / "taken");
+
+  REQUIRE(write_whole_files(std::vector<WholeFile>{{folder / "a", "1"}, {folder / "b", "2"}}));
+  CHECK(read_file(folder / "a") == "1");
+  CHECK(read_file(folder / "b") == "2");
 }
 
 }  // namespace motion_watch
