@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "contact_sheet.hpp"
 #include "event_type.hpp"
 #include "graph.hpp"
 #include "plain_loop.hpp"
@@ -44,23 +46,46 @@ inline JobOptions job_options(const SourceOptions& source,
           std::chrono::milliseconds(0)};
 }
 
-/// The events of the plain loop, without capture times.
-inline std::vector<MotionEvent> plain_events(const SourceOptions& source) {
-  auto opened = open_source(source);
-  REQUIRE(opened);
-  std::vector<MotionEvent> events;
-  const std::uint64_t limit = source.frames == 0 ? ~std::uint64_t{0} : source.frames;
-  const auto frames = run_plain_loop(**opened, limit, [&](const MotionEvent& event) {
-    events.push_back(event);
-    events.back().capture_time_ns = 0;
-  });
-  REQUIRE(frames);
-  return events;
+/// What a job gives, events without their capture times.
+struct JobOutcome {
+  std::vector<MotionEvent> events{};
+  RgbImage sheet{};
+  std::uint64_t dropped{0};
+};
+
+inline void check_same(const JobOutcome& job, const JobOutcome& wanted) {
+  CHECK(job.events == wanted.events);
+  CHECK(job.sheet.geometry == wanted.sheet.geometry);
+  CHECK(job.sheet.pixels == wanted.sheet.pixels);
 }
 
-/// Runs the whole job with a subscriber beside it and returns what that received, without capture
-/// times.
-inline std::vector<MotionEvent> job_events(JobOptions options) {
+/// What the plain loop makes of all frames that `wants` takes.
+inline JobOutcome plain_outcome(
+    const SourceOptions& source,
+    const std::function<bool(std::uint64_t)>& wants = [](std::uint64_t) { return true; }) {
+  auto opened = open_source(source);
+  REQUIRE(opened);
+  FrameSource& frames = **opened;
+  PlainLoop loop(frames.geometry());
+  ContactSheet sheet(frames.geometry().half());
+  JobOutcome outcome;
+  std::vector<std::uint8_t> rgb(frames.geometry().rgb_bytes());
+  for (std::uint64_t id = 0; source.frames == 0 || id < source.frames; ++id) {
+    const auto more = frames.read_into(rgb);
+    REQUIRE(more);
+    if (!*more) break;
+    if (!wants(id)) continue;
+    loop.process(rgb, outcome.events.emplace_back());
+    outcome.events.back().frame_id = id;
+    loop.draw_preview(rgb);
+    sheet.add(id, loop.preview(), loop.mask());
+  }
+  outcome.sheet = sheet.render();
+  return outcome;
+}
+
+/// Runs the whole job with a subscriber beside it and returns what that received, and the sheet.
+inline JobOutcome job_outcome(JobOptions options) {
   constexpr std::chrono::seconds kWatchdog{100};
   const RuntimeFolder folder;
   options.attach_wait = std::chrono::milliseconds(60'000);
@@ -75,22 +100,24 @@ inline std::vector<MotionEvent> job_events(JobOptions options) {
   REQUIRE(subscriber);
   const auto session = weftline::run_async(plan, {.channels = folder.options()});
 
-  std::vector<MotionEvent> events;
+  JobOutcome outcome;
   const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
   for (;;) {
     auto sample = subscriber->wait_and_receive_sample(deadline);
     if (!sample && sample.error().code == weftline::ErrorCode::kClosed) break;
     for (const auto& diagnostic : session.diagnostics()) UNSCOPED_INFO(diagnostic.to_string());
     REQUIRE(sample);
-    events.push_back(sample->data);
-    events.back().capture_time_ns = 0;
+    outcome.events.push_back(sample->data);
+    outcome.events.back().capture_time_ns = 0;
   }
   REQUIRE(session.wait_until(deadline));
   for (const auto& diagnostic : session.diagnostics()) UNSCOPED_INFO(diagnostic.to_string());
   REQUIRE(session.termination() == weftline::RunTermination::kCompleted);
-  CHECK(state.stats->completed() == events.size());
+  CHECK(state.stats->completed() == outcome.events.size());
   for (const auto& pool : session.counters().pools) CHECK(pool.usage.in_use == pool.usage.retiring);
-  return events;
+  outcome.sheet = state.sheet->render();
+  outcome.dropped = state.stats->dropped();
+  return outcome;
 }
 
 }  // namespace motion_watch

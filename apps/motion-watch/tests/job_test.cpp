@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstdlib>
@@ -14,25 +15,45 @@ const weftline::DeviceId kEmulated{weftline::DeviceKind::kEmulated, 0};
 }  // namespace
 
 TEST_CASE(
-    "the graph sends the same events as a plain loop, on the host and on an emulated device") {
-  const SourceOptions source{.input = {}, .frames = 120, .realtime = false};
-  const auto wanted = plain_events(source);
-  REQUIRE(wanted.size() == 120);
-  CHECK(job_events(job_options(source, std::nullopt)) == wanted);
-  CHECK(job_events(job_options(source, kEmulated)) == wanted);
+    "the graph gives the same events and pictures as a plain loop, on the host and on an emulated "
+    "device") {
+  // The sheet holds every picture of a short run, and some of a long one.
+  const std::uint64_t frames = GENERATE(12, 120);
+  const SourceOptions source{.input = {}, .frames = frames, .realtime = false};
+  const JobOutcome wanted = plain_outcome(source);
+  REQUIRE(wanted.events.size() == frames);
+  check_same(job_outcome(job_options(source, std::nullopt)), wanted);
+  check_same(job_outcome(job_options(source, kEmulated)), wanted);
 }
 
 TEST_CASE(
-    "every frame of the sample video gives the same events on host and emulated device as the "
-    "plain loop") {
+    "every frame of the sample video gives the same on host and emulated device as in the plain "
+    "loop") {
   const char* video = std::getenv("WEFTLINE_SAMPLE_VIDEO");
   if (video == nullptr)
     SKIP("WEFTLINE_SAMPLE_VIDEO is not set: ci/fetch_sample prints where the video is");
   const SourceOptions source{.input = video, .frames = 0, .realtime = false};
-  const auto wanted = plain_events(source);
-  REQUIRE(wanted.size() == 795);
-  CHECK(job_events(job_options(source, std::nullopt)) == wanted);
-  CHECK(job_events(job_options(source, kEmulated)) == wanted);
+  const JobOutcome wanted = plain_outcome(source);
+  REQUIRE(wanted.events.size() == 795);
+  check_same(job_outcome(job_options(source, std::nullopt)), wanted);
+  check_same(job_outcome(job_options(source, kEmulated)), wanted);
+}
+
+TEST_CASE("in real time frames are not early, and those that are not dropped give the same") {
+  const SourceOptions source{.input = {}, .frames = 50, .realtime = true};
+  JobOptions options = job_options(source, kEmulated);
+  options.rate = {100, 1};
+  const auto start = std::chrono::steady_clock::now();
+  const JobOutcome job = job_outcome(options);
+  REQUIRE_FALSE(job.events.empty());
+  CHECK(job.events.size() + job.dropped == 50);
+  const auto& last = job.events.back();
+  CHECK(std::chrono::steady_clock::now() - start >=
+        std::chrono::nanoseconds(media_time_ns(last.frame_id, options.rate)));
+  check_same(job, plain_outcome(source, [&](std::uint64_t id) {
+               return std::ranges::any_of(
+                   job.events, [&](const MotionEvent& event) { return event.frame_id == id; });
+             }));
 }
 
 TEST_CASE(
