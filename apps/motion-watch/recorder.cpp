@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // motion-recorder: subscribes to the events of motion-watch from a process of its own and writes
-// one JSON object a line.
+// one JSON object a line. Exit status: 0 at the end of the stream, 1 when it was stopped before
+// that, 2 when something is wrong.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 
+#include "event_file.hpp"
 #include "event_type.hpp"
 #include "weftline/channel/channel_runtime.hpp"
 
@@ -29,21 +29,6 @@ struct RecorderArguments {
   std::string out{};
   std::uint32_t wait_ms{0};
 };
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-void write_event(std::FILE* file, const MotionEvent& event) {
-  std::fprintf(file, "{\"frame\":%llu,\"capture_ns\":%lld,\"regions\":%u,\"boxes\":[",
-               static_cast<unsigned long long>(event.frame_id),
-               static_cast<long long>(event.capture_time_ns), event.total_regions);
-  for (std::uint32_t index = 0; index < event.box_count && index < kMaxBoxes; ++index) {
-    const Box& box = event.boxes[index];
-    std::fprintf(file, "%s[%u,%u,%u,%u]", index == 0 ? "" : ",", box.x, box.y, box.w, box.h);
-  }
-  std::fputs("]}\n", file);
-}
 
 int refuse(const std::string& text) {
   std::fprintf(stderr, "motion-recorder: %s\n", text.c_str());
@@ -66,38 +51,43 @@ weftline::expected<weftline::ChannelEndpointCatalog, weftline::Error> load_catal
 
 int record(const RecorderArguments& arguments) {
   auto catalog = load_catalog(arguments);
-  if (!catalog) return refuse(catalog.error().message);
+  if (!catalog) {
+    const bool missing = catalog.error().code == weftline::ErrorCode::kNotFound;
+    return refuse(catalog.error().to_string() +
+                  (missing ? " Start motion-watch, or pass --wait to wait for it." : ""));
+  }
   auto runtime = weftline::ChannelRuntime::create();
-  if (!runtime) return refuse(runtime.error().message);
+  if (!runtime) return refuse(runtime.error().to_string());
   auto subscriber = runtime->create_subscriber<MotionEvent>(*catalog, arguments.endpoint);
-  if (!subscriber) return refuse(subscriber.error().message);
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(arguments.out.c_str(), "w"));
-  if (!file)
-    return refuse("cannot write " + arguments.out + "; name a file in a folder that exists");
+  if (!subscriber) return refuse(subscriber.error().to_string());
+  auto file = EventFile::create(arguments.out);
+  if (!file) return refuse(file.error());
 
   std::uint64_t events = 0;
-  while (interrupted == 0) {
+  bool ended = false;
+  while (interrupted == 0 && !ended) {
     auto sample = subscriber->receive_sample();
     if (!sample && sample.error().code == weftline::ErrorCode::kNotReady) {
-      std::fflush(file.get());
+      if (auto written = file->flush(); !written) return refuse(written.error());
       // A short bound, so that an interrupt is seen.
       sample = subscriber->wait_and_receive_sample(Clock::now() + std::chrono::milliseconds(200));
       if (!sample && sample.error().code == weftline::ErrorCode::kTimeout) continue;
     }
-    if (!sample) {
-      if (sample.error().code == weftline::ErrorCode::kClosed) break;  // the end of the stream
+    if (sample) {
+      if (auto written = file->add(sample->data); !written) return refuse(written.error());
+      ++events;
+    } else if (sample.error().code == weftline::ErrorCode::kClosed) {
+      ended = true;
+    } else {
+      (void)file->flush();
       return refuse("the stream broke after " + std::to_string(events) +
                     " events: " + sample.error().to_string());
     }
-    write_event(file.get(), sample->data);
-    ++events;
   }
-  if (std::fflush(file.get()) != 0 || std::ferror(file.get()) != 0) {
-    return refuse("cannot write all of " + arguments.out + "; is the disk full?");
-  }
-  std::printf("recorded %llu events in %s\n", static_cast<unsigned long long>(events),
-              arguments.out.c_str());
-  return 0;
+  if (auto written = file->flush(); !written) return refuse(written.error());
+  std::printf("recorded %llu events in %s%s\n", static_cast<unsigned long long>(events),
+              arguments.out.c_str(), ended ? "" : "; stopped before the end of the stream");
+  return ended ? 0 : 1;
 }
 
 }  // namespace
