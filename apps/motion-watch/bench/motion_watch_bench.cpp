@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -42,17 +43,38 @@ double plain_loop_fps(const SourceOptions& source) {
   return static_cast<double>(*frames) / seconds_since(start);
 }
 
+/// For discovery records, so that no other job of this user is in the way.
+class RuntimeFolder {
+ public:
+  RuntimeFolder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "motion-watch-bench-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
+    path_ = name;
+  }
+  ~RuntimeFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  RuntimeFolder(const RuntimeFolder&) = delete;
+  RuntimeFolder& operator=(const RuntimeFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 struct JobResult {
   double fps{0};
   std::uint64_t declared_bytes{0};
 };
 
-JobResult job(const JobOptions& options) {
+JobResult job(const JobOptions& options, const std::filesystem::path& runtime_folder) {
   const JobState state(options.geometry);
   const auto plan = compile_job(options, state, {});
   plan.require_no_errors();
   const auto start = Clock::now();
-  const auto session = weftline::run_async(plan);
+  const auto session = weftline::run_async(plan, {.channels = {.directory = runtime_folder}});
   session.wait();
   const double seconds = seconds_since(start);
   if (session.termination() != weftline::RunTermination::kCompleted) {
@@ -122,6 +144,7 @@ std::vector<std::string> measure(bool quick) {
   const std::string what = std::string(video != nullptr ? "vtest.avi" : "synthetic scene") + ", " +
                            std::to_string(source.frames) + " frames";
   const int rounds = quick ? 3 : 5;
+  const RuntimeFolder runtime;
   cpu_set_t all;
   sched_getaffinity(0, sizeof all, &all);
   std::vector<std::string> rows;
@@ -129,7 +152,7 @@ std::vector<std::string> measure(bool quick) {
   malloc_trim(0);
   reset_peak();
   const std::uint64_t before = peak_resident_bytes();
-  const JobResult result = job(options);
+  const JobResult result = job(options, runtime.path());
   const std::uint64_t grown = peak_resident_bytes() - before;
   constexpr double kMiB = 1024.0 * 1024.0;
   rows.push_back(
@@ -144,7 +167,7 @@ std::vector<std::string> measure(bool quick) {
     // In turn, so that a drift of the machine's speed meets both.
     for (int round = 0; round < rounds; ++round) {
       plain.push_back(plain_loop_fps(source));
-      graph.push_back(job(options).fps);
+      graph.push_back(job(options, runtime.path()).fps);
     }
     const std::string suffix = cores == 1 ? " on one core" : " on two cores";
     rows.push_back(row("motion-watch host" + suffix, "frames/s", median(graph), median(plain),
