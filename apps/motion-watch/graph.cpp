@@ -42,6 +42,8 @@ weftline::ExecutionPlan compile_job(const JobOptions& options, const JobState& s
   graph.add_flow(motion->mask, preview->mask, waits_for_boxes);
   graph.add_flow(boxes->boxes, event->boxes, {.queue_depth = 8});
 
+  // Topics block, so that a recorder gets every event: one that stops reading holds up the job once
+  // the queue is full.
   weftline::TopicOptions topic;
   topic.endpoint_name = std::string(kEventsEndpoint);
   topic.attach = {.peer = weftline::PeerRequirement::kOptional, .wait = options.attach_wait};

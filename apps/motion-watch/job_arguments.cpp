@@ -2,6 +2,7 @@
 #include "job_arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdlib>
 
 namespace motion_watch {
@@ -22,6 +23,15 @@ std::filesystem::path default_input() {
   return {};
 }
 
+/// Empty, or what is wrong with a number of frames.
+std::string refuse_frames(const std::string& text) {
+  std::uint64_t frames = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, frames);
+  if (error == std::errc() && rest == end && frames > 0) return {};
+  return "'" + text + "' is no number of frames; use 1 or more";
+}
+
 }  // namespace
 
 tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const* argv) {
@@ -34,7 +44,9 @@ tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const
   CLI::App app{
       "Finds what moves in a video: boxes of moving regions, a preview, and one event per frame "
       "for\n"
-      "other processes (see motion-recorder)."};
+      "other processes (see motion-recorder). A recorder that is attached and stops reading holds "
+      "up\n"
+      "the run; an interrupt ends it all the same."};
   app.add_option("--input", input,
                  "video file, or \"synthetic\" for a made-up scene (default: the sample video "
                  "vtest.avi where it\n"
@@ -44,7 +56,7 @@ tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const
       ->check(CLI::IsMember({"realtime", "max"}))
       ->capture_default_str();
   app.add_option("--frames", arguments.frames, "stop after so many frames (default: all)")
-      ->check(CLI::PositiveNumber);
+      ->check(refuse_frames);
   app.add_option("--out", out, "folder for the results")->capture_default_str();
   app.add_option("--attach-wait", attach_wait_ms,
                  "milliseconds to wait for a recorder before the first frame; goes on without one")

@@ -37,8 +37,13 @@ tl::expected<std::optional<weftline::DeviceId>, Refusal> choose_device(
   if (catalog.find(*device) != nullptr) return *device;
   std::string known = "host";
   for (const auto& each : catalog.devices) known += ", " + each.id.to_string();
-  return tl::make_unexpected(
-      Refusal{"--device " + name + ": there is no such device here; there are " + known});
+  std::string text = "--device " + name + ": there is no such device here; there are " + known;
+  // A build or a machine without CUDA says so when asked for the device.
+  const auto opened = weftline::open_device(*device);
+  if (!opened && opened.error().code == weftline::ErrorCode::kNotSupported) {
+    text += ". " + opened.error().message;
+  }
+  return tl::make_unexpected(Refusal{std::move(text)});
 }
 
 std::shared_ptr<std::atomic<bool>> interrupted_flag;
@@ -73,6 +78,23 @@ tl::expected<void, Refusal> write_results(const std::filesystem::path& out,
   return {};
 }
 
+/// An interrupt ends the source, and what is on its way is finished. A run that waits for a
+/// recorder before the first frame, or for one that reads no more, is stopped then.
+void wait_for_end(weftline::RunSession& session, const JobState& state, ProgressLine& progress) {
+  constexpr std::chrono::milliseconds kTick{250};
+  constexpr int kPatience = 12;
+  std::uint64_t completed = 0;
+  int ticks_without_progress = 0;
+  while (!session.wait_until(std::chrono::steady_clock::now() + kTick)) {
+    progress.update(*state.stats, session.counters());
+    if (!state.interrupted->load(std::memory_order_relaxed)) continue;
+    const std::uint64_t completed_now = state.stats->completed();
+    ticks_without_progress = completed_now == completed ? ticks_without_progress + 1 : 0;
+    completed = completed_now;
+    if (state.stats->captured() == 0 || ticks_without_progress == kPatience) session.request_stop();
+  }
+}
+
 tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
   const SourceOptions source{arguments.input, arguments.frames, arguments.realtime};
   auto opened = open_source(source);
@@ -101,11 +123,9 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
               arguments.device.c_str());
   std::fflush(stdout);
   const auto start = std::chrono::steady_clock::now();
-  const weftline::RunSession session = weftline::run_async(plan);
+  weftline::RunSession session = weftline::run_async(plan);
   ProgressLine progress;
-  while (!session.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(250))) {
-    progress.update(*state.stats, session.counters());
-  }
+  wait_for_end(session, state, progress);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const weftline::RunCounters counters = session.counters();
@@ -115,6 +135,11 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
     return tl::make_unexpected(Refusal{std::move(why)});
   }
   progress.finish(*state.stats, counters);
+  if (session.termination() == weftline::RunTermination::kStopped) {
+    const std::uint64_t lost = state.stats->captured() - state.stats->completed();
+    std::printf("stopped  %llu frames on their way were not finished\n",
+                static_cast<unsigned long long>(lost));
+  }
 
   ReportData report;
   report.title = "motion-watch: " + arguments.input.filename().string();

@@ -7,11 +7,28 @@
 #include <cstdio>
 
 namespace motion_watch {
+namespace {
+
+constexpr const char* kClearRestOfLine = "\033[K";
+constexpr std::chrono::seconds kPlainPeriod{5};
+
+}  // namespace
 
 ProgressLine::ProgressLine()
-    : terminal_(isatty(STDOUT_FILENO) == 1), start_(std::chrono::steady_clock::now()) {}
+    : terminal_(isatty(STDOUT_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()),
+      last_update_(start_) {}
 
-void ProgressLine::print(const RunStats& stats, const weftline::RunCounters& counters) const {
+ProgressLine::~ProgressLine() { end_line(); }
+
+void ProgressLine::end_line() {
+  if (!open_) return;
+  std::printf("\n");
+  std::fflush(stdout);
+  open_ = false;
+}
+
+void ProgressLine::print(const RunStats& stats, const weftline::RunCounters& counters) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   LatencyHistogram latency;
@@ -23,27 +40,28 @@ void ProgressLine::print(const RunStats& stats, const weftline::RunCounters& cou
     slots += pool.usage.slot_count;
   }
   std::printf(
-      "%6llu frames  %7.1f fps  latency p50 %.2f ms p99 %.2f ms  %llu dropped  %u of %u slots in "
-      "use ",
-      static_cast<unsigned long long>(stats.completed()),
+      "%s%6llu frames  %7.1f fps  latency p50 %.2f ms p99 %.2f ms  %llu dropped  %u of %u slots in "
+      "use%s",
+      terminal_ ? "\r" : "", static_cast<unsigned long long>(stats.completed()),
       seconds > 0 ? static_cast<double>(stats.completed()) / seconds : 0.0,
       static_cast<double>(latency.percentile_ns(50)) / 1e6,
       static_cast<double>(latency.percentile_ns(99)) / 1e6,
-      static_cast<unsigned long long>(stats.dropped()), in_use, slots);
+      static_cast<unsigned long long>(stats.dropped()), in_use, slots,
+      terminal_ ? kClearRestOfLine : "\n");
+  std::fflush(stdout);
+  open_ = terminal_;
 }
 
 void ProgressLine::update(const RunStats& stats, const weftline::RunCounters& counters) {
-  if (!terminal_) return;
-  std::printf("\r");
+  const auto now = std::chrono::steady_clock::now();
+  if (!terminal_ && now - last_update_ < kPlainPeriod) return;
+  last_update_ = now;
   print(stats, counters);
-  std::fflush(stdout);
 }
 
 void ProgressLine::finish(const RunStats& stats, const weftline::RunCounters& counters) {
-  if (terminal_) std::printf("\r");
   print(stats, counters);
-  std::printf("\n");
-  std::fflush(stdout);
+  end_line();
 }
 
 }  // namespace motion_watch

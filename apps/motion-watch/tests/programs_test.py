@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """motion-watch and motion-recorder as a user runs them: results, refusals, and a recorder that is killed.
 
-    programs_test.py <folder of the programs>
+    programs_test.py <folder of the programs> <built with CUDA: 0 or 1>
 """
 
 import json
 import os
+import pty
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -16,7 +19,36 @@ import unittest
 from pathlib import Path
 
 BIN = Path(sys.argv.pop(1))
+BUILT_WITH_CUDA = sys.argv.pop(1) == "1"
 WATCHDOG_S = 100
+
+
+class Terminal:
+    """What a program writes to a terminal."""
+
+    def __init__(self):
+        self.outside, self.inside = pty.openpty()
+
+    def close_inside(self):
+        os.close(self.inside)
+        self.inside = None
+
+    def close(self):
+        for end in (self.outside, self.inside):
+            if end is not None:
+                os.close(end)
+
+    def read_some(self):
+        """Some text; nothing once the program has ended."""
+        if not select.select([self.outside], [], [], WATCHDOG_S)[0]:
+            raise TimeoutError("the program wrote nothing")
+        try:
+            return os.read(self.outside, 65536).decode()
+        except OSError:  # how Linux tells that the other end is closed
+            return ""
+
+    def read_all(self):
+        return "".join(iter(self.read_some, ""))
 
 
 class Programs(unittest.TestCase):
@@ -33,31 +65,50 @@ class Programs(unittest.TestCase):
         return subprocess.run([BIN / "motion-watch", "--out", self.out, *arguments], env=self.environment,
                               capture_output=True, text=True, timeout=WATCHDOG_S, check=False)
 
-    def start_recorder(self):
+    def end_with_the_test(self, process):
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                self.addCleanup(stream.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def start_recorder(self, out=None, stdout=subprocess.DEVNULL, stderr=None):
         command = [BIN / "motion-recorder", "--catalog", self.out / "catalog.json",
-                   "--out", self.folder / "events.jsonl", "--wait", str(WATCHDOG_S * 1000)]
-        recorder = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL)
-        self.addCleanup(recorder.wait)
-        self.addCleanup(recorder.kill)
-        return recorder
+                   "--out", out or self.folder / "events.jsonl", "--wait", str(WATCHDOG_S * 1000)]
+        return self.end_with_the_test(
+            subprocess.Popen(command, env=self.environment, stdout=stdout, stderr=stderr, text=True))
+
+    def start(self, *arguments):
+        """A job at full speed."""
+        command = [BIN / "motion-watch", "--out", self.out, "--input", "synthetic", "--speed", "max", *arguments]
+        return self.end_with_the_test(
+            subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True))
 
     def start_job(self, *arguments):
-        """A job at full speed, once the recorder that was started has an event."""
-        job = subprocess.Popen([BIN / "motion-watch", "--out", self.out, "--input", "synthetic", "--speed", "max",
-                                "--attach-wait", str(WATCHDOG_S * 1000), *arguments],
-                               env=self.environment, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(job.stdout.close)
-        self.addCleanup(job.wait)
-        self.addCleanup(job.kill)
+        """The same, once the recorder that was started has an event."""
+        job = self.start("--attach-wait", str(WATCHDOG_S * 1000), *arguments)
         return job, self.wait_for_an_event(job)
+
+    def start_on_terminal(self, *arguments):
+        terminal = Terminal()
+        self.addCleanup(terminal.close)
+        job = self.end_with_the_test(
+            subprocess.Popen([BIN / "motion-watch", "--out", self.out, *arguments], env=self.environment,
+                             stdout=terminal.inside, stderr=terminal.inside))
+        terminal.close_inside()
+        return job, terminal
+
+    def wait_until(self, job, condition, complaint):
+        deadline = time.monotonic() + WATCHDOG_S
+        while not condition():
+            self.assertIsNone(job.poll(), f"the job ended, and {complaint}")
+            self.assertLess(time.monotonic(), deadline, complaint)
+            time.sleep(0.01)
 
     def wait_for_an_event(self, job):
         events = self.folder / "events.jsonl"
-        deadline = time.monotonic() + WATCHDOG_S
-        while not (events.exists() and events.stat().st_size > 0):
-            self.assertIsNone(job.poll(), "the job ended before the recorder had an event")
-            self.assertLess(time.monotonic(), deadline, "no event came")
-            time.sleep(0.01)
+        self.wait_until(job, lambda: events.exists() and events.stat().st_size > 0, "the recorder had no event")
         return events
 
     def synthetic(self, *arguments):
@@ -110,6 +161,72 @@ class Programs(unittest.TestCase):
         self.assertEqual(job.returncode, 0)
         self.assertEqual(recorder.wait(WATCHDOG_S), 0)
         self.assertIn(f"{len(events.read_text().splitlines())} with a recipient", output)
+
+    def test_an_interrupt_ends_the_wait_for_a_recorder(self):
+        job = self.start("--attach-wait", str(10 * WATCHDOG_S * 1000))
+        self.wait_until(job, (self.out / "catalog.json").exists, "no catalog came")
+        job.send_signal(signal.SIGINT)
+        output, _ = job.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(job.returncode, 0)
+        self.assertIn("frames   0 in", output)
+
+    def test_a_recorder_that_reads_no_more_holds_up_the_job_but_not_its_end(self):
+        recorder = self.start_recorder()
+        job, terminal = self.start_on_terminal("--input", "synthetic", "--speed", "max", "--frames", "1000000",
+                                               "--attach-wait", str(WATCHDOG_S * 1000))
+        self.wait_for_an_event(job)
+        recorder.send_signal(signal.SIGSTOP)
+        counts = []
+        while len(counts) < 8 or counts[-1] == 0 or counts[-8] != counts[-1]:
+            text = terminal.read_some()
+            self.assertTrue(text, "the job ended")
+            counts += [int(count) for count in re.findall(r"\r *(\d+) frames", text)]
+        job.send_signal(signal.SIGINT)
+        output = terminal.read_all()
+        self.assertEqual(job.wait(WATCHDOG_S), 0)
+        self.assertRegex(output, r"stopped  [1-9]\d* frames on their way were not finished")
+        self.assertTrue((self.out / "report.html").exists())
+        recorder.send_signal(signal.SIGCONT)
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(WATCHDOG_S), 1)
+
+    def test_a_recorder_that_is_stopped_says_that_it_has_not_all(self):
+        recorder = self.start_recorder(stdout=subprocess.PIPE)
+        job, events = self.start_job("--frames", "1000000")
+        recorder.send_signal(signal.SIGINT)
+        output, _ = recorder.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(recorder.returncode, 1)
+        count = len(events.read_text().splitlines())
+        self.assertEqual(output, f"recorded {count} events in {events}; stopped before the end of the stream\n")
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(job.returncode, 0)
+
+    @unittest.skipUnless(Path("/dev/full").exists(), "this system has no /dev/full")
+    def test_a_recorder_without_room_ends_and_the_job_goes_on(self):
+        full = self.start_recorder(out="/dev/full", stderr=subprocess.PIPE)
+        job = self.start("--frames", "1000000", "--attach-wait", str(WATCHDOG_S * 1000))
+        _, errors = full.communicate(timeout=WATCHDOG_S)
+        self.assertEqual((full.returncode, len(errors.splitlines())), (2, 1), errors)
+        self.assertIn("No space left", errors)
+        recorder = self.start_recorder()
+        self.wait_for_an_event(job)
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=WATCHDOG_S)
+        self.assertEqual((job.returncode, recorder.wait(WATCHDOG_S)), (0, 0))
+
+    def test_an_error_on_a_terminal_is_a_line_of_its_own(self):
+        job, terminal = self.start_on_terminal("--input", self.broken_video(15), "--speed", "realtime")
+        output = terminal.read_all()
+        self.assertEqual(job.wait(WATCHDOG_S), 2)
+        self.assertRegex(output, r"\r *\d+ frames .* slots in use\x1b\[K\r\nmotion-watch: [^\r\n]*frame 14[^\r\n]*\r\n$")
+
+    def test_without_a_terminal_there_is_a_line_every_few_seconds(self):
+        result = self.watch("--input", "synthetic", "--speed", "realtime", "--frames", "200")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("\r", result.stdout)
+        self.assertNotIn("\x1b", result.stdout)
+        self.assertGreaterEqual(len(re.findall(r"^ *\d+ frames .* slots in use$", result.stdout, re.M)), 2)
 
     def test_a_missing_file_is_one_line_and_leaves_nothing(self):
         self.assert_refused(self.watch("--input", str(self.folder / "nowhere.avi")), "nowhere.avi")
@@ -168,6 +285,8 @@ class Programs(unittest.TestCase):
 
     def test_an_unknown_device_names_those_that_exist(self):
         self.assert_refused(self.synthetic("--device", "cuda:99"), "cuda:99", "host", "emulated:0")
+        if not BUILT_WITH_CUDA:
+            self.assert_refused(self.synthetic("--device", "cuda:0"), "cuda:0", "no CUDA backend", "WEFTLINE_CUDA")
         self.assert_refused(self.synthetic("--device", "gpu"), "gpu", "emulated:N")
         self.assertFalse(self.out.exists())
 
@@ -179,8 +298,9 @@ class Programs(unittest.TestCase):
 
     def test_wrong_options_are_one_line(self):
         self.assert_refused(self.watch("--speed", "ludicrous"), "--speed", "--help")
-        self.assert_refused(self.watch("--frames", "0"), "--frames")
-        self.assert_refused(self.watch("--frames", "many"), "--frames")
+        for frames in ("0", "-3", "many", "2x", "1.5", "99999999999999999999"):
+            self.assert_refused(self.watch("--frames", frames),
+                                f"--frames: '{frames}' is no number of frames; use 1 or more; see --help")
         self.assert_refused(self.watch("--input", ""), "--input")
 
     def test_the_recorder_refuses_in_one_line(self):
@@ -188,14 +308,17 @@ class Programs(unittest.TestCase):
             return subprocess.run([BIN / "motion-recorder", *arguments], env=self.environment, capture_output=True,
                                   text=True, timeout=WATCHDOG_S, check=False)
         catalog = self.folder / "catalog.json"
-        self.assert_refused(record("--catalog", str(catalog), "--out", str(self.folder / "e")), "catalog.json")
+        self.assert_refused(record("--catalog", str(catalog), "--out", str(self.folder / "e")), "catalog.json",
+                            "Start motion-watch, or pass --wait")
         catalog.write_text('{"schema": 3}')
         self.assert_refused(record("--catalog", str(catalog), "--out", str(self.folder / "e")), "catalog.json")
         self.assertEqual(self.synthetic("--frames", "2").returncode, 0)
         good = str(self.out / "catalog.json")
         self.assert_refused(record("--catalog", good, "--endpoint", "nothing", "--out", str(self.folder / "e")),
                             "nothing", "events")
-        self.assert_refused(record("--catalog", good, "--out", str(self.folder / "no" / "e")), "folder")
+        self.assert_refused(record("--catalog", good, "--out", str(self.folder / "no" / "e")),
+                            "No such file or directory", "folder")
+        self.assert_refused(record("--catalog", good, "--out", str(self.folder)), "Is a directory")
 
 
 if __name__ == "__main__":
