@@ -28,6 +28,7 @@ class Terminal:
 
     def __init__(self):
         self.outside, self.inside = pty.openpty()
+        self.deadline = time.monotonic() + WATCHDOG_S
 
     def close_inside(self):
         os.close(self.inside)
@@ -40,8 +41,9 @@ class Terminal:
 
     def read_some(self):
         """Some text; nothing once the program has ended."""
-        if not select.select([self.outside], [], [], WATCHDOG_S)[0]:
-            raise TimeoutError("the program wrote nothing")
+        left = self.deadline - time.monotonic()
+        if left < 0 or not select.select([self.outside], [], [], left)[0]:
+            raise TimeoutError("the program did not end")
         try:
             return os.read(self.outside, 65536).decode()
         except OSError:  # how Linux tells that the other end is closed
