@@ -129,9 +129,41 @@ class CheckLayers(unittest.TestCase):
             {"libs/middle/src/sum.cpp": '/* a\n   b\n*/\n#include "nowhere.hpp"\n'},
             "libs/middle/src/sum.cpp:4", "nowhere in the tree")
 
-    def test_an_include_by_macro_is_refused(self):
-        self.assert_refused({"libs/middle/src/sum.cpp": "#include HEADER\n"},
-                            "libs/middle/src/sum.cpp:1", "cannot be checked")
+    def test_what_only_looks_like_a_comment_hides_nothing(self):
+        for line in ("// as in libs/*/deps", 'auto a = "/*";', "char a[] = {'/', '*', '\"'}; // /*",
+                     "int a = 1'000'000; /* done */", 'auto a = R"x(/* " )x";', 'auto a = "\\\\"; // /*'):
+            self.assert_refused(
+                {"libs/middle/src/sum.cpp": f'{line}\n#include "nowhere.hpp"\nint b; /* */\n'},
+                "libs/middle/src/sum.cpp:2", "nowhere in the tree")
+
+    def test_an_include_in_a_raw_string_is_not_read(self):
+        result = check({"libs/middle/src/sum.cpp": 'auto a = R"(\n#include "nowhere.hpp"\n)";\n'})
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_an_include_after_a_comment_on_its_line_is_read(self):
+        self.assert_refused({"libs/middle/src/sum.cpp": '/* a */ # /* b */ include "nowhere.hpp"\n'},
+                            "libs/middle/src/sum.cpp:1", "nowhere in the tree")
+
+    def test_any_other_form_of_include_is_refused(self):
+        for line in ("#include HEADER", '#include_next "nowhere.hpp"', "#import <cstdio>", "%:include HEADER"):
+            self.assert_refused({"libs/middle/src/sum.cpp": line + "\n"},
+                                "libs/middle/src/sum.cpp:1", "cannot be checked")
+
+    def test_sources_of_every_name_are_read(self):
+        for suffix in ("inl", "ipp", "tpp", "cc", "cxx", "c", "hh", "cuh", "cu"):
+            self.assert_refused({f"libs/middle/src/more.{suffix}": '#include "weftline/top/report.hpp"\n'},
+                                f"libs/middle/src/more.{suffix}:1", "'top'")
+
+    def test_a_public_header_that_includes_the_opt_in_header_is_refused(self):
+        changes = {"libs/base/deps": "rank 0\nexternal tl\nexternal cudart\n",
+                   "libs/base/include/weftline/cuda/interop.hpp": "#include <cuda/stream_ref>\n"}
+        line = '#include "weftline/cuda/interop.hpp"\n'
+        self.assert_refused({**changes, "libs/middle/include/weftline/middle/sum.hpp": line},
+                            "libs/middle/include/weftline/middle/sum.hpp:1", "CUDA's headers", "src/")
+        self.assert_refused({**changes, "libs/base/include/weftline/base/number.hpp": line},
+                            "libs/base/include/weftline/base/number.hpp:1", "CUDA's headers")
+        allowed = check({**changes, "libs/middle/src/sum.cpp": line})
+        self.assertEqual(allowed.returncode, 0, allowed.stdout)
 
     def test_an_edge_to_an_equal_rank_is_refused(self):
         self.assert_refused({"libs/top/deps": "rank 1\ndep middle\n"},
