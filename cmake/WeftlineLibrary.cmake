@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# weftline_library(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...] [PRIVATE <target>...])
+# weftline_library(<name>)
 #   The static library weftline::<name>, made from libs/<name>:
 #     include/  public headers, each compiled alone by all_verify_interface_header_sets
 #     src/      private headers and sources: *.cu and *_cuda.cpp only where CUDA is on,
@@ -7,7 +7,7 @@
 #     testing/  the library weftline::<name>-testing, never installed
 #     deps      rank, libraries and packages that it may use (format: libs/README.md)
 #   It links what deps names, and nothing else: a further link, an edge to an equal or higher rank
-#   or an unknown package is an error here.
+#   or an unknown package is an error.
 #
 # weftline_internal_library(<name> SOURCES <file>... [LIBS <target>...] [INCLUDE <dir>...])
 #   A static library for programs and tests, never installed.
@@ -47,7 +47,7 @@ function(weftline_read_deps file prefix)
   set(${prefix}_EXTERNALS "${externals}" PARENT_SCOPE)
 endfunction()
 
-# Adds every library below a folder, lowest rank first.
+# Adds every library below a folder, lowest rank first, and checks what each has come to link.
 function(weftline_add_libraries folder)
   file(GLOB deps_files CONFIGURE_DEPENDS "${folder}/*/deps")
   set(order "")
@@ -60,6 +60,9 @@ function(weftline_add_libraries folder)
   foreach(entry IN LISTS order)
     string(REGEX REPLACE "^[0-9]+\\|" "" dir "${entry}")
     add_subdirectory("${dir}")
+  endforeach()
+  foreach(file IN LISTS deps_files)  # at the end of the project: any folder can add a link
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL weftline_check_links [[${file}]])")
   endforeach()
 endfunction()
 
@@ -99,19 +102,12 @@ function(weftline_use_cuda target)
 endfunction()
 
 function(weftline_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;CUDA_SOURCES;PRIVATE")
   set(dir "${CMAKE_CURRENT_SOURCE_DIR}")
   weftline_read_deps("${dir}/deps" own)
   weftline_check_deps("${dir}/deps" ${name} "${own_RANK}" "${own_DEPS}")
-  weftline_check_links("${dir}/deps" ${name} "${own_DEPS}" "${own_EXTERNALS}" "${arg_PRIVATE}")
 
-  if(NOT arg_SOURCES)
-    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS "${dir}/src/*.cpp" "${dir}/src/*.cu")
-  endif()
-  if(WEFTLINE_HAVE_CUDA)
-    list(APPEND arg_SOURCES ${arg_CUDA_SOURCES})
-  endif()
-  weftline_select_sources(sources ${arg_SOURCES})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${dir}/src/*.cpp" "${dir}/src/*.cu")
+  weftline_select_sources(sources ${sources})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${dir}/include/*.hpp")
   # The one header that may include CUDA's; whoever includes it links CUDA.
   set(opt_in_headers ${headers})
@@ -124,7 +120,6 @@ function(weftline_library name)
     set(public PUBLIC)
     weftline_private_flags(${target})
     target_include_directories(${target} PRIVATE "${dir}/src")
-    target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
   else()
     add_library(${target} INTERFACE)
     set(public INTERFACE)
@@ -207,19 +202,32 @@ function(weftline_check_deps file name rank deps)
   endforeach()
 endfunction()
 
-# A link given in CMake is also declared in deps.
-function(weftline_check_links file name deps externals links)
-  foreach(link IN LISTS links)
-    if(link MATCHES "^weftline(::|_)(.+)$")
+# Whatever a library links, with the functions here or with CMake's own, is declared in its deps.
+function(weftline_check_links file)
+  weftline_read_deps("${file}" own)
+  get_filename_component(dir "${file}" DIRECTORY)
+  get_filename_component(name "${dir}" NAME)
+  string(REPLACE "-" "_" target "weftline_${name}")
+  get_property(links TARGET ${target} PROPERTY LINK_LIBRARIES)
+  get_property(interface TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES)
+  foreach(link IN LISTS links interface)
+    while(link MATCHES "^\\$<(BUILD_INTERFACE|LINK_ONLY):(.*)>$")
+      set(link "${CMAKE_MATCH_2}")
+    endwhile()
+    if(link STREQUAL "Threads::Threads" OR link MATCHES "^::@")  # the latter: which folder added it
+      continue()
+    elseif(link MATCHES "^weftline_external::(.+)$")
+      set(wanted "${CMAKE_MATCH_1}")
+      set(kind external)
+    elseif(link MATCHES "^weftline(::|_)(.+)$")
       string(REPLACE "_" "-" wanted "${CMAKE_MATCH_2}")
-      set(declared "${deps}")
       set(kind dep)
     else()
       string(REGEX REPLACE "::.*$" "" wanted "${link}")
-      set(declared "${externals}")
       set(kind external)
     endif()
-    if(NOT wanted IN_LIST declared)
+    if(NOT ((kind STREQUAL "dep" AND wanted IN_LIST own_DEPS) OR
+            (kind STREQUAL "external" AND wanted IN_LIST own_EXTERNALS)))
       message(FATAL_ERROR "'${name}' links '${link}', but ${file} has no line '${kind} ${wanted}'. "
         "Declare the edge there if the architecture allows it; otherwise remove the link.")
     endif()

@@ -44,25 +44,37 @@ class Configure(unittest.TestCase):
         status, errors = self.configure({})
         self.assertEqual(status, 0, errors)
 
+    def link(self, library, how):
+        """A library that also links something with CMake's own function."""
+        return {f"libs/{library}/CMakeLists.txt":
+                f"weftline_library({library})\ntarget_link_libraries(weftline_{library} {how})\n"}
+
     def test_a_declared_link_is_accepted(self):
-        status, errors = self.configure(
-            {"libs/middle/CMakeLists.txt": "weftline_library(middle PRIVATE weftline::base)\n"})
+        status, errors = self.configure(self.link("middle", "PRIVATE weftline::base"))
         self.assertEqual(status, 0, errors)
 
     def test_an_undeclared_link_is_refused(self):
-        self.assert_refused(
-            {"libs/top/CMakeLists.txt": "weftline_library(top PRIVATE weftline::base)\n"},
-            "'top' links 'weftline::base'", "libs/top/deps has no line 'dep base'")
+        for how in ("PRIVATE", "PUBLIC", "INTERFACE"):
+            self.assert_refused(self.link("top", f"{how} weftline::base"),
+                                "'top' links 'weftline::base'", "libs/top/deps has no line 'dep base'")
 
     def test_an_undeclared_link_by_target_name_is_refused(self):
+        self.assert_refused(self.link("top", "PRIVATE weftline_base"),
+                            "'top' links 'weftline_base'", "no line 'dep base'")
+
+    def test_an_undeclared_link_from_another_folder_is_refused(self):
         self.assert_refused(
-            {"libs/top/CMakeLists.txt": "weftline_library(top PRIVATE weftline_base)\n"},
-            "'top' links 'weftline_base'", "no line 'dep base'")
+            {"CMakeLists.txt": ROOT_LISTS + "add_subdirectory(apps/show)\n",
+             "apps/show/CMakeLists.txt": "target_link_libraries(weftline_top PRIVATE weftline::base)\n"},
+            "'top' links 'weftline::base'", "no line 'dep base'")
 
     def test_an_undeclared_package_is_refused(self):
-        self.assert_refused(
-            {"libs/top/CMakeLists.txt": "weftline_library(top PRIVATE absl::strings)\n"},
-            "'top' links 'absl::strings'", "no line 'external absl'")
+        self.assert_refused(self.link("top", "PRIVATE absl::strings"),
+                            "'top' links 'absl::strings'", "no line 'external absl'")
+        self.assert_refused(self.link("top", "PRIVATE weftline_external::tl"),
+                            "'top' links 'weftline_external::tl'", "no line 'external tl'")
+        self.assert_refused(self.link("top", "PRIVATE $<BUILD_INTERFACE:rt>"),
+                            "'top' links 'rt'", "no line 'external rt'")
 
     def test_an_edge_to_an_equal_rank_is_refused(self):
         self.assert_refused({"libs/top/deps": "rank 1\ndep middle\n"},
