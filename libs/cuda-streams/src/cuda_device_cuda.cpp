@@ -7,7 +7,6 @@
 
 #include "available_memory.hpp"
 #include "cuda_error.hpp"
-#include "device_checks.hpp"
 #include "process_exit.hpp"
 
 namespace weftline::cuda_streams {
@@ -72,16 +71,15 @@ Error memory_exhausted(DeviceId device, MemoryKind kind, std::uint64_t bytes) {
 }  // namespace
 
 CudaDevice::CudaDevice(DeviceDescription description, const CudaDriver& driver, CUcontext context)
-    : description_(std::move(description)), driver_(driver), context_(context) {}
+    : Device(std::move(description)), driver_(driver), context_(context) {}
 
-expected<void, Error> CudaDevice::check_usable() const noexcept {
+const DeviceRefusal* CudaDevice::do_unusable() const noexcept {
+  static constexpr DeviceRefusal kProcessExits{ErrorCode::kClosed, "DEVICE_PROCESS_EXITS"};
+  static constexpr DeviceRefusal kLost{ErrorCode::kFailure, "DEVICE_LOST"};
   if (process_exit_has_begun()) {
-    return fail(ErrorCode::kClosed, "DEVICE_PROCESS_EXITS");
+    return &kProcessExits;
   }
-  if (lost_.load(std::memory_order_relaxed)) {
-    return fail(ErrorCode::kFailure, "DEVICE_LOST");
-  }
-  return {};
+  return lost_.load(std::memory_order_relaxed) ? &kLost : nullptr;
 }
 
 expected<void, Error> CudaDevice::check(cudaError_t status, const char* call) noexcept {
@@ -107,8 +105,7 @@ void CudaDevice::release(Call call) noexcept {
   }
 }
 
-expected<Stream, Error> CudaDevice::create_stream(const StreamOptions& options) {
-  WEFTLINE_TRY(check_usable());
+expected<CUstream_st*, Error> CudaDevice::do_create_stream(const StreamOptions& options) {
   const CurrentContext current = enter();
   cudaStream_t stream = nullptr;
   const cudaError_t status =
@@ -120,24 +117,18 @@ expected<Stream, Error> CudaDevice::create_stream(const StreamOptions& options) 
                     ". Use fewer streams, or end other programs on the device.");
   }
   WEFTLINE_TRY(check(status, "cudaStreamCreateWithPriority"));
-  return Stream(shared_from_this(), stream);
+  return stream;
 }
 
-expected<Event, Error> CudaDevice::create_event() {
-  WEFTLINE_TRY(check_usable());
+expected<CUevent_st*, Error> CudaDevice::do_create_event() {
   const CurrentContext current = enter();
   cudaEvent_t event = nullptr;
   WEFTLINE_TRY(
       check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
-  return Event(shared_from_this(), event);
+  return event;
 }
 
-expected<MemoryBlock, Error> CudaDevice::allocate(MemoryKind kind, std::uint64_t bytes) {
-  WEFTLINE_TRY(check_kind(id(), kind));
-  WEFTLINE_TRY(check_usable());
-  if (bytes == 0) {
-    return MemoryBlock(shared_from_this(), kind, nullptr, 0);
-  }
+expected<std::byte*, Error> CudaDevice::do_allocate(MemoryKind kind, std::uint64_t bytes) {
   const CurrentContext current = enter();
   void* data = nullptr;
   const cudaError_t status = allocate_kind(kind, &data, bytes);
@@ -146,37 +137,27 @@ expected<MemoryBlock, Error> CudaDevice::allocate(MemoryKind kind, std::uint64_t
     return make_unexpected(memory_exhausted(id(), kind, bytes));
   }
   WEFTLINE_TRY(check(status, "allocating memory"));
-  return MemoryBlock(shared_from_this(), kind, static_cast<std::byte*>(data), bytes);
+  return static_cast<std::byte*>(data);
 }
 
-expected<void, Error> CudaDevice::make_current() noexcept {
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_make_current() noexcept {
   return check(cudaSetDevice(static_cast<int>(id().ordinal)), "cudaSetDevice");
 }
 
-expected<void, Error> CudaDevice::record(EventRef event, StreamRef stream) noexcept {
-  WEFTLINE_TRY(check_own(*this, event));
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_record(CUevent_st* event, CUstream_st* stream) noexcept {
   const CurrentContext current = enter();
-  return check(cudaEventRecord(event.get(), stream.get()), "cudaEventRecord");
+  return check(cudaEventRecord(event, stream), "cudaEventRecord");
 }
 
-expected<void, Error> CudaDevice::wait(StreamRef stream, EventRef event) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_same_backend(*this, event));
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_wait(CUstream_st* stream, CUevent_st* event) noexcept {
   const CurrentContext current = enter();
-  return check(cudaStreamWaitEvent(stream.get(), event.get(), cudaEventWaitDefault),
-               "cudaStreamWaitEvent");
+  return check(cudaStreamWaitEvent(stream, event, cudaEventWaitDefault), "cudaStreamWaitEvent");
 }
 
-expected<bool, Error> CudaDevice::is_complete(EventRef event) noexcept {
-  WEFTLINE_TRY(check_own(*this, event));
-  WEFTLINE_TRY(check_usable());
+expected<bool, Error> CudaDevice::do_is_complete(CUevent_st* event) noexcept {
   const CurrentContext current = enter();
   const RelaxedCapture relaxed;
-  const cudaError_t status = cudaEventQuery(event.get());
+  const cudaError_t status = cudaEventQuery(event);
   if (status == cudaErrorNotReady) {
     static_cast<void>(cudaGetLastError());  // or check_launch() would report it
     return false;
@@ -185,81 +166,61 @@ expected<bool, Error> CudaDevice::is_complete(EventRef event) noexcept {
   return true;
 }
 
-expected<void, Error> CudaDevice::copy(StreamRef stream, void* destination, const void* source,
-                                       std::uint64_t bytes) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_range(destination, bytes));
-  WEFTLINE_TRY(check_range(source, bytes));
-  WEFTLINE_TRY(check_usable());
-  if (bytes == 0) {
-    return {};
-  }
+expected<void, Error> CudaDevice::do_copy(CUstream_st* stream, void* destination,
+                                          const void* source, std::uint64_t bytes) noexcept {
   const CurrentContext current = enter();
   if (is_host_memory(destination) && is_host_memory(source)) {
     // Between two ranges of host memory cudaMemcpyAsync blocks until the stream gets there.
-    return launch_host(stream, HostTask([=] { std::memcpy(destination, source, bytes); }));
+    return do_launch_host(stream, HostTask([=] { std::memcpy(destination, source, bytes); }));
   }
-  return check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream.get()),
+  return check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream),
                "cudaMemcpyAsync");
 }
 
-expected<void, Error> CudaDevice::fill(StreamRef stream, void* destination, std::byte value,
-                                       std::uint64_t bytes) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_range(destination, bytes));
-  WEFTLINE_TRY(check_usable());
-  if (bytes == 0) {
-    return {};
-  }
+expected<void, Error> CudaDevice::do_fill(CUstream_st* stream, void* destination, std::byte value,
+                                          std::uint64_t bytes) noexcept {
   const CurrentContext current = enter();
-  return check(cudaMemsetAsync(destination, std::to_integer<int>(value), bytes, stream.get()),
+  return check(cudaMemsetAsync(destination, std::to_integer<int>(value), bytes, stream),
                "cudaMemsetAsync");
 }
 
-expected<void, Error> CudaDevice::launch_host(StreamRef stream, const HostTask& task) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_task(task));
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_launch_host(CUstream_st* stream,
+                                                 const HostTask& task) noexcept {
   HostTaskPool::Slot* const slot = host_tasks_->take(task);
   if (slot == nullptr) {
     return fail(ErrorCode::kResourceExhausted, "DEVICE_HOST_TASKS_EXHAUSTED");
   }
   const CurrentContext current = enter();
-  auto result = check(cudaLaunchHostFunc(stream.get(), &run_host_task, slot), "cudaLaunchHostFunc");
+  auto result = check(cudaLaunchHostFunc(stream, &run_host_task, slot), "cudaLaunchHostFunc");
   if (!result) {
     HostTaskPool::give_back(slot);
   }
   return result;
 }
 
-expected<void, Error> CudaDevice::check_launch() noexcept {
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_check_launch() noexcept {
   return check(cudaGetLastError(), "a kernel launch");
 }
 
-expected<void, Error> CudaDevice::synchronize(EventRef event) noexcept {
-  WEFTLINE_TRY(check_own(*this, event));
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_synchronize_event(CUevent_st* event) noexcept {
   const CurrentContext current = enter();
-  return check(cudaEventSynchronize(event.get()), "cudaEventSynchronize");
+  return check(cudaEventSynchronize(event), "cudaEventSynchronize");
 }
 
-expected<void, Error> CudaDevice::synchronize(StreamRef stream) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_usable());
+expected<void, Error> CudaDevice::do_synchronize_stream(CUstream_st* stream) noexcept {
   const CurrentContext current = enter();
-  return check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+  return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-void CudaDevice::destroy_stream(CUstream_st* stream) noexcept {
+void CudaDevice::do_destroy_stream(CUstream_st* stream) noexcept {
   release([stream] { return cudaStreamDestroy(stream); });
 }
 
-void CudaDevice::destroy_event(CUevent_st* event) noexcept {
+void CudaDevice::do_destroy_event(CUevent_st* event) noexcept {
   release([event] { return cudaEventDestroy(event); });
 }
 
-void CudaDevice::free(MemoryKind kind, std::byte* data, std::uint64_t) noexcept {
+void CudaDevice::do_free(MemoryKind kind, std::byte* data, std::uint64_t) noexcept {
   release([kind, data] {
     return kind == MemoryKind::kPinnedHost ? cudaFreeHost(data) : cudaFree(data);
   });

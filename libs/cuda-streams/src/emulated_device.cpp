@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "device_checks.hpp"
 #include "emulated_event.hpp"
 #include "host_memory.hpp"
 
@@ -41,12 +40,12 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
 }
 
 EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
-    : description_(describe_emulated_device(ordinal, options)),
+    : Device(describe_emulated_device(ordinal, options)),
       queue_capacity_(options.stream_queue_capacity) {}
 
 EmulatedDevice::~EmulatedDevice() {
   // A worker must not join itself, nor a stream that waits for what it does next.
-  const bool may_wait = !EmulatedStream::on_worker_thread();
+  const bool may_wait = !in_host_task();
   for (const auto& stream : streams_) {
     if (may_wait) {
       stream->join();
@@ -56,7 +55,7 @@ EmulatedDevice::~EmulatedDevice() {
   }
 }
 
-expected<Stream, Error> EmulatedDevice::create_stream(const StreamOptions&) {
+expected<CUstream_st*, Error> EmulatedDevice::do_create_stream(const StreamOptions&) {
   MutexLock lock(mutex_);
   std::erase_if(streams_, [](const std::shared_ptr<EmulatedStream>& stream) {
     const bool finished = stream->finished();
@@ -76,32 +75,27 @@ expected<Stream, Error> EmulatedDevice::create_stream(const StreamOptions&) {
                     ". Use fewer streams, a smaller stream_queue_capacity, or raise the limit on "
                     "threads (ulimit -u).");
   }
-  return Stream(shared_from_this(), reinterpret_cast<CUstream_st*>(streams_.back().get()));
+  return reinterpret_cast<CUstream_st*>(streams_.back().get());
 }
 
-expected<Event, Error> EmulatedDevice::create_event() {
-  return Event(shared_from_this(), reinterpret_cast<CUevent_st*>(new EmulatedEvent));
+expected<CUevent_st*, Error> EmulatedDevice::do_create_event() {
+  return reinterpret_cast<CUevent_st*>(new EmulatedEvent);
 }
 
-expected<MemoryBlock, Error> EmulatedDevice::allocate(MemoryKind kind, std::uint64_t bytes) {
-  WEFTLINE_TRY(check_kind(id(), kind));
-  if (bytes == 0) {
-    return MemoryBlock(shared_from_this(), kind, nullptr, 0);
-  }
+expected<std::byte*, Error> EmulatedDevice::do_allocate(MemoryKind kind, std::uint64_t bytes) {
   WEFTLINE_TRY(take_from_budget(kind, bytes));
   expected<std::byte*, Error> data = allocate_touched(bytes);
   if (!data) {
     give_to_budget(kind, bytes);
-    return forward_error(std::move(data));
   }
-  return MemoryBlock(shared_from_this(), kind, *data, bytes);
+  return data;
 }
 
 expected<void, Error> EmulatedDevice::take_from_budget(MemoryKind kind, std::uint64_t bytes) {
   if (!is_device_resident(kind)) {
     return {};
   }
-  const std::uint64_t total = description_.memory_bytes;
+  const std::uint64_t total = description().memory_bytes;
   std::uint64_t allocated = allocated_bytes_;
   do {
     if (bytes > total - allocated) {
@@ -122,73 +116,56 @@ void EmulatedDevice::give_to_budget(MemoryKind kind, std::uint64_t bytes) noexce
   }
 }
 
-expected<void, Error> EmulatedDevice::record(EventRef event, StreamRef stream) noexcept {
-  WEFTLINE_TRY(check_own(*this, event));
-  WEFTLINE_TRY(check_own(*this, stream));
-  as_event(event.get()).record(as_stream(stream.get()).queue(RecordOperation{}));
+expected<void, Error> EmulatedDevice::do_record(CUevent_st* event, CUstream_st* stream) noexcept {
+  as_event(event).record(as_stream(stream).queue(RecordOperation{}));
   return {};
 }
 
-expected<void, Error> EmulatedDevice::wait(StreamRef stream, EventRef event) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_same_backend(*this, event));
-  TimelinePoint point = as_event(event.get()).last_record();
+expected<void, Error> EmulatedDevice::do_wait(CUstream_st* stream, CUevent_st* event) noexcept {
+  TimelinePoint point = as_event(event).last_record();
   if (!point.reached()) {
-    as_stream(stream.get()).queue(WaitOperation{std::move(point)});
+    as_stream(stream).queue(WaitOperation{std::move(point)});
   }
   return {};
 }
 
-expected<bool, Error> EmulatedDevice::is_complete(EventRef event) noexcept {
-  WEFTLINE_TRY(check_own(*this, event));
-  return as_event(event.get()).last_record().reached();
+expected<bool, Error> EmulatedDevice::do_is_complete(CUevent_st* event) noexcept {
+  return as_event(event).last_record().reached();
 }
 
-expected<void, Error> EmulatedDevice::copy(StreamRef stream, void* destination, const void* source,
-                                           std::uint64_t bytes) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_range(destination, bytes));
-  WEFTLINE_TRY(check_range(source, bytes));
-  if (bytes != 0) {
-    as_stream(stream.get()).queue(CopyOperation{destination, source, bytes});
-  }
+expected<void, Error> EmulatedDevice::do_copy(CUstream_st* stream, void* destination,
+                                              const void* source, std::uint64_t bytes) noexcept {
+  as_stream(stream).queue(CopyOperation{destination, source, bytes});
   return {};
 }
 
-expected<void, Error> EmulatedDevice::fill(StreamRef stream, void* destination, std::byte value,
-                                           std::uint64_t bytes) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_range(destination, bytes));
-  if (bytes != 0) {
-    as_stream(stream.get()).queue(FillOperation{destination, value, bytes});
-  }
+expected<void, Error> EmulatedDevice::do_fill(CUstream_st* stream, void* destination,
+                                              std::byte value, std::uint64_t bytes) noexcept {
+  as_stream(stream).queue(FillOperation{destination, value, bytes});
   return {};
 }
 
-expected<void, Error> EmulatedDevice::launch_host(StreamRef stream, const HostTask& task) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  WEFTLINE_TRY(check_task(task));
-  as_stream(stream.get()).queue(task);
+expected<void, Error> EmulatedDevice::do_launch_host(CUstream_st* stream,
+                                                     const HostTask& task) noexcept {
+  as_stream(stream).queue(task);
   return {};
 }
 
-expected<void, Error> EmulatedDevice::synchronize(EventRef event) noexcept {
-  WEFTLINE_TRY(check_own(*this, event));
-  as_event(event.get()).last_record().wait();
+expected<void, Error> EmulatedDevice::do_synchronize_event(CUevent_st* event) noexcept {
+  as_event(event).last_record().wait();
   return {};
 }
 
-expected<void, Error> EmulatedDevice::synchronize(StreamRef stream) noexcept {
-  WEFTLINE_TRY(check_own(*this, stream));
-  as_stream(stream.get()).last_queued().wait();
+expected<void, Error> EmulatedDevice::do_synchronize_stream(CUstream_st* stream) noexcept {
+  as_stream(stream).last_queued().wait();
   return {};
 }
 
-void EmulatedDevice::destroy_stream(CUstream_st* stream) noexcept { as_stream(stream).close(); }
+void EmulatedDevice::do_destroy_stream(CUstream_st* stream) noexcept { as_stream(stream).close(); }
 
-void EmulatedDevice::destroy_event(CUevent_st* event) noexcept { delete &as_event(event); }
+void EmulatedDevice::do_destroy_event(CUevent_st* event) noexcept { delete &as_event(event); }
 
-void EmulatedDevice::free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept {
+void EmulatedDevice::do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept {
   free_touched(data);
   give_to_budget(kind, bytes);
 }

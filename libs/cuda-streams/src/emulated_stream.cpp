@@ -6,8 +6,6 @@
 namespace weftline::cuda_streams {
 namespace {
 
-thread_local bool is_worker_thread = false;
-
 struct Perform {
   void operator()(std::monostate) const noexcept {}
   void operator()(const CopyOperation& copy) const noexcept {
@@ -29,8 +27,6 @@ std::shared_ptr<EmulatedStream> EmulatedStream::start(std::uint32_t capacity) {
   return stream;
 }
 
-bool EmulatedStream::on_worker_thread() noexcept { return is_worker_thread; }
-
 TimelinePoint EmulatedStream::last_queued() const noexcept {
   MutexLock lock(mutex_);
   return {timeline_, queued_};
@@ -43,7 +39,6 @@ void EmulatedStream::close() noexcept {
 }
 
 void EmulatedStream::run() noexcept {
-  is_worker_thread = true;
   while (StreamOperation* operation = next()) {
     std::visit(Perform{}, *operation);
     retire(*operation);

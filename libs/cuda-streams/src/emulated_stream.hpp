@@ -45,9 +45,6 @@ class EmulatedStream {
   /// For `start()`.
   explicit EmulatedStream(std::uint32_t capacity) : places_(capacity) {}
 
-  /// True on the worker thread of any emulated stream.
-  [[nodiscard]] static bool on_worker_thread() noexcept;
-
   /// Returns the point at which the operation is done.
   template <class Operation>
   TimelinePoint queue(const Operation& operation) noexcept ABSL_LOCKS_EXCLUDED(mutex_);

@@ -16,7 +16,7 @@ Event& Event::operator=(Event&& other) noexcept {
 
 Event::~Event() {
   if (handle_ != nullptr) {
-    device_->destroy_event(handle_);
+    device_->do_destroy_event(handle_);
   }
 }
 

@@ -28,7 +28,7 @@ MemoryBlock::~MemoryBlock() {
     return;
   }
   if (device_) {
-    device_->free(kind_, data_, bytes_);
+    device_->do_free(kind_, data_, bytes_);
   } else {
     cuda_streams::free_touched(data_);
   }

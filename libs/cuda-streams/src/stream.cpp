@@ -16,7 +16,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 
 Stream::~Stream() {
   if (handle_ != nullptr) {
-    device_->destroy_stream(handle_);
+    device_->do_destroy_stream(handle_);
   }
 }
 

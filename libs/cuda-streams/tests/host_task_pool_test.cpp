@@ -23,6 +23,21 @@ TEST_CASE("a host task holds its captures in place and runs what it was given") 
   CHECK_FALSE(HostTask{});
 }
 
+TEST_CASE("a thread is in a host task while it runs one, also one inside another") {
+  bool seen = false;
+  bool seen_after_inner = false;
+  HostTask inner([to = &seen] { *to = in_host_task(); });
+  HostTask outer([to = &inner, after = &seen_after_inner] {
+    (*to)();
+    *after = in_host_task();
+  });
+  CHECK_FALSE(in_host_task());
+  outer();
+  CHECK(seen);
+  CHECK(seen_after_inner);
+  CHECK_FALSE(in_host_task());
+}
+
 TEST_CASE(
     "a pool of host tasks refuses when all are in flight, and takes one for each given back") {
   const auto pool = std::make_shared<HostTaskPool>();

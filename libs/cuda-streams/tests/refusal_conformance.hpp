@@ -83,6 +83,54 @@ TEST_CASE("null objects, null pointers and empty tasks are refused") {
   bench.finish(stream);
 }
 
+/// Every call of a device, for a host task to make.
+struct DeviceCalls {
+  Device& device;
+  StreamRef stream;
+  EventRef event;
+  std::byte* memory;
+  bool in_task{false};
+  int refused{0};
+
+  template <class T>
+  void count(const expected<T, Error>& outcome) {
+    refused += !outcome && outcome.error().code == ErrorCode::kInvalidArgument &&
+                       outcome.error().token == "DEVICE_CALL_IN_HOST_TASK"
+                   ? 1
+                   : 0;
+  }
+  void make() {
+    in_task = in_host_task();
+    count(device.record(event, stream));
+    count(device.wait(stream, event));
+    count(device.is_complete(event));
+    count(device.copy(stream, memory, memory + 1, 1));
+    count(device.fill(stream, memory, std::byte{1}, 1));
+    count(device.launch_host(stream, [] {}));
+    count(device.check_launch());
+    count(device.synchronize(event));
+    count(device.synchronize(stream));
+    count(device.make_current());
+    count(device.create_stream({}));
+    count(device.create_event());
+    count(device.allocate(MemoryKind::kPinnedHost, 1));
+  }
+};
+
+TEST_CASE("a host task's calls of a device are refused by name, and do nothing") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  DeviceCalls calls{bench.device(), bench.stream(), bench.event(), bench.pinned(2).data()};
+  CHECK_FALSE(in_host_task());
+  must(bench.device().launch_host(calls.stream, [to = &calls] { to->make(); }));
+  bench.finish(calls.stream);
+  CHECK_FALSE(in_host_task());
+  CHECK(calls.in_task);
+  CHECK(calls.refused == 13);
+  CHECK(calls.memory[0] == std::byte{0});
+}
+
 TEST_CASE("only memory that belongs to a device is allocated from it") {
   const auto subject = any_device_under_test();
   CAPTURE(subject.name);

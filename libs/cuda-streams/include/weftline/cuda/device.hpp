@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "weftline/core/device_catalog.hpp"
 #include "weftline/core/error.hpp"
@@ -15,50 +17,56 @@
 
 namespace weftline {
 
-/// One device, behind either backend. All members may be called from any thread, also at the same
-/// time on one stream: each call queues its work whole, and which of two comes first is then the
-/// callers' business. Only `make_current()` changes the caller's current CUDA device.
+/// Why a hot call is refused, without words.
+struct DeviceRefusal {
+  ErrorCode code;
+  std::string_view token;
+};
+
+/// One device, behind either backend; owned by shared_ptrs. All members may be called from any
+/// thread, also at the same time on one stream: each call queues its work whole, and which of two
+/// comes first is then the callers' business. Only `make_current()` changes the caller's current
+/// CUDA device.
 ///
 /// Refusals of the hot calls carry code and token only: kInvalidArgument with
-/// DEVICE_FOREIGN_OBJECT (an object of another device), DEVICE_NULL_OBJECT, DEVICE_NULL_POINTER or
-/// DEVICE_EMPTY_TASK. A driver call that fails says in words which call, why, and what to check
-/// (DEVICE_CALL_FAILED). A device that is lost to a sticky CUDA error says so once in words, and
-/// from then on answers kFailure (DEVICE_LOST) without. Once the process exits (its exit handlers
-/// and static destructors run), a CUDA device answers kClosed (DEVICE_PROCESS_EXITS) to everything.
-class Device {
+/// DEVICE_FOREIGN_OBJECT (an object of another device), DEVICE_NULL_OBJECT, DEVICE_NULL_POINTER,
+/// DEVICE_EMPTY_TASK, or DEVICE_CALL_IN_HOST_TASK (see `HostTask`). A driver call that fails says
+/// in words which call, why, and what to check (DEVICE_CALL_FAILED). A device that is lost to a
+/// sticky CUDA error says so once in words, and from then on answers kFailure (DEVICE_LOST)
+/// without. Once the process exits (its exit handlers and static destructors run), a CUDA device
+/// answers kClosed (DEVICE_PROCESS_EXITS) to everything.
+class Device : public std::enable_shared_from_this<Device> {
  public:
-  Device() = default;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
-  virtual ~Device() = default;
+  virtual ~Device();
 
-  [[nodiscard]] virtual const DeviceDescription& description() const noexcept = 0;
-  [[nodiscard]] DeviceId id() const noexcept { return description().id; }
+  [[nodiscard]] const DeviceDescription& description() const noexcept { return description_; }
+  [[nodiscard]] DeviceId id() const noexcept { return description_.id; }
 
   // Cold: may allocate, may block.
 
   /// kResourceExhausted (DEVICE_STREAMS_EXHAUSTED) where threads or memory run out.
-  [[nodiscard]] virtual expected<Stream, Error> create_stream(const StreamOptions& options) = 0;
-  [[nodiscard]] virtual expected<Event, Error> create_event() = 0;
+  [[nodiscard]] expected<Stream, Error> create_stream(const StreamOptions& options);
+  [[nodiscard]] expected<Event, Error> create_event();
   /// kPinnedHost, kCudaDevice or kCudaManaged; any other kind is kInvalidArgument
   /// (DEVICE_MEMORY_KIND): kHost is `allocate_host_memory()`. 0 bytes give a block without data.
   /// kResourceExhausted (DEVICE_MEMORY_EXHAUSTED) names the size wanted and what is left.
-  [[nodiscard]] virtual expected<MemoryBlock, Error> allocate(MemoryKind kind,
-                                                              std::uint64_t bytes) = 0;
+  [[nodiscard]] expected<MemoryBlock, Error> allocate(MemoryKind kind, std::uint64_t bytes);
   /// Makes this device the calling thread's current one (cudaSetDevice). Before every callback on
   /// CUDA; nothing on an emulated device.
-  virtual expected<void, Error> make_current() noexcept = 0;
+  expected<void, Error> make_current() noexcept;
 
   // Hot: queue and return; no allocation. An emulated stream has a bounded queue (like a driver)
   // and blocks the caller only when it is full.
 
-  virtual expected<void, Error> record(EventRef event, StreamRef stream) noexcept = 0;
+  expected<void, Error> record(EventRef event, StreamRef stream) noexcept;
   /// Later work on `stream` waits for the last record of `event` before this call; the event may
   /// be of another device of the same backend.
-  virtual expected<void, Error> wait(StreamRef stream, EventRef event) noexcept = 0;
+  expected<void, Error> wait(StreamRef stream, EventRef event) noexcept;
   /// Whether the last record is complete. Never blocks; safe beside a stream capture of another
   /// thread.
-  [[nodiscard]] virtual expected<bool, Error> is_complete(EventRef event) noexcept = 0;
+  [[nodiscard]] expected<bool, Error> is_complete(EventRef event) noexcept;
   /// Memory of any kind; the ranges must not overlap. 0 bytes queue nothing.
   ///
   /// Plain kHost memory is not in the stream's order on CUDA: towards a device its bytes are read
@@ -66,32 +74,70 @@ class Device {
   /// the copy is done. An emulated device reads and writes it in stream order, after the call. So
   /// portable code has a plain source complete before the call, and lets a plain range live and be
   /// untouched until the stream has passed. Every other kind is in stream order on both.
-  virtual expected<void, Error> copy(StreamRef stream, void* destination, const void* source,
-                                     std::uint64_t bytes) noexcept = 0;
+  expected<void, Error> copy(StreamRef stream, void* destination, const void* source,
+                             std::uint64_t bytes) noexcept;
   /// Memory that the device reaches: every kind but kHost. 0 bytes queue nothing.
-  virtual expected<void, Error> fill(StreamRef stream, void* destination, std::byte value,
-                                     std::uint64_t bytes) noexcept = 0;
+  expected<void, Error> fill(StreamRef stream, void* destination, std::byte value,
+                             std::uint64_t bytes) noexcept;
   /// Runs `task` on a host thread when all earlier work on `stream` is done; later work waits for
   /// it. The CUDA backend holds at most 1024 tasks in flight per device, in a pool of its own, and
   /// copies between two ranges of host memory count: one more is kResourceExhausted
   /// (DEVICE_HOST_TASKS_EXHAUSTED).
-  virtual expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept = 0;
+  expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept;
   /// The outcome of kernel launches made directly on this device's streams by the calling thread
   /// since the last call (cudaGetLastError).
-  virtual expected<void, Error> check_launch() noexcept = 0;
+  expected<void, Error> check_launch() noexcept;
 
   // Block the calling host thread.
 
   /// Until the last record before this call is complete.
-  virtual expected<void, Error> synchronize(EventRef event) noexcept = 0;
+  expected<void, Error> synchronize(EventRef event) noexcept;
   /// Until all work queued before this call is done.
-  virtual expected<void, Error> synchronize(StreamRef stream) noexcept = 0;
+  expected<void, Error> synchronize(StreamRef stream) noexcept;
 
-  // For the owner types only.
+ protected:
+  explicit Device(DeviceDescription description) : description_(std::move(description)) {}
 
-  virtual void destroy_stream(CUstream_st* stream) noexcept = 0;
-  virtual void destroy_event(CUevent_st* event) noexcept = 0;
-  virtual void free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept = 0;
+ private:
+  friend class Stream;
+  friend class Event;
+  friend class MemoryBlock;
+
+  /// Whether this thread may call the device now.
+  [[nodiscard]] const DeviceRefusal* check_call() const noexcept;
+
+  // What a backend implements. Arguments are checked already: objects are this device's own, ranges
+  // are not null, sizes not 0, tasks not empty, and the call may be made now.
+
+  /// Why the device can't be used at all; null while it can. Asked before each call.
+  [[nodiscard]] virtual const DeviceRefusal* do_unusable() const noexcept { return nullptr; }
+  [[nodiscard]] virtual expected<CUstream_st*, Error> do_create_stream(
+      const StreamOptions& options) = 0;
+  [[nodiscard]] virtual expected<CUevent_st*, Error> do_create_event() = 0;
+  [[nodiscard]] virtual expected<std::byte*, Error> do_allocate(MemoryKind kind,
+                                                                std::uint64_t bytes) = 0;
+  virtual expected<void, Error> do_make_current() noexcept = 0;
+
+  virtual expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept = 0;
+  /// The event may be of another device of the same class.
+  virtual expected<void, Error> do_wait(CUstream_st* stream, CUevent_st* event) noexcept = 0;
+  virtual expected<bool, Error> do_is_complete(CUevent_st* event) noexcept = 0;
+  virtual expected<void, Error> do_copy(CUstream_st* stream, void* destination, const void* source,
+                                        std::uint64_t bytes) noexcept = 0;
+  virtual expected<void, Error> do_fill(CUstream_st* stream, void* destination, std::byte value,
+                                        std::uint64_t bytes) noexcept = 0;
+  virtual expected<void, Error> do_launch_host(CUstream_st* stream,
+                                               const HostTask& task) noexcept = 0;
+  virtual expected<void, Error> do_check_launch() noexcept = 0;
+  virtual expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept = 0;
+  virtual expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept = 0;
+
+  // For the owner types, at any time.
+  virtual void do_destroy_stream(CUstream_st* stream) noexcept = 0;
+  virtual void do_destroy_event(CUevent_st* event) noexcept = 0;
+  virtual void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept = 0;
+
+  const DeviceDescription description_;
 };
 
 }  // namespace weftline

@@ -32,9 +32,6 @@ class EventRef {
 class Event {
  public:
   Event() noexcept = default;
-  /// Takes over a handle that `device` made. For backends.
-  Event(std::shared_ptr<Device> device, CUevent_st* handle) noexcept
-      : device_(std::move(device)), handle_(handle) {}
   Event(Event&& other) noexcept
       : device_(std::move(other.device_)), handle_(std::exchange(other.handle_, nullptr)) {}
   Event& operator=(Event&& other) noexcept;
@@ -46,6 +43,10 @@ class Event {
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
  private:
+  friend class Device;
+  Event(std::shared_ptr<Device> device, CUevent_st* handle) noexcept
+      : device_(std::move(device)), handle_(handle) {}
+
   std::shared_ptr<Device> device_{};
   CUevent_st* handle_{nullptr};
 };

@@ -14,7 +14,8 @@ namespace weftline {
 ///    last handle of a tensor in device-reachable memory, a loan or a write guard of one;
 ///  - wait for what its own stream does later, or for a task of another stream: one thread may run
 ///    them all.
-/// It may drop the last owner of a device, and whatever lives in plain host memory.
+/// It may drop the last owner of a device, and whatever lives in plain host memory. A device call
+/// from a task is refused: kInvalidArgument (DEVICE_CALL_IN_HOST_TASK).
 class HostTask {
  public:
   static constexpr std::size_t kCapacity = 192;
@@ -36,7 +37,7 @@ class HostTask {
 
   [[nodiscard]] explicit operator bool() const noexcept { return invoke_ != nullptr; }
   /// Runs the function; the task must not be empty.
-  void operator()() noexcept { invoke_(storage_); }
+  void operator()() noexcept;
 
  private:
   template <class Held>
@@ -46,5 +47,9 @@ class HostTask {
   void (*invoke_)(void*) noexcept {nullptr};
   alignas(std::max_align_t) std::byte storage_[kCapacity];
 };
+
+/// Whether the calling thread runs a host task, of any device. Who may be called from a task and
+/// has to call a device asks this, and puts the call off.
+[[nodiscard]] bool in_host_task() noexcept;
 
 }  // namespace weftline

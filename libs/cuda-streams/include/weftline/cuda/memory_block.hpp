@@ -20,10 +20,6 @@ inline constexpr std::size_t kMemoryBlockAlignment = 256;
 class MemoryBlock {
  public:
   MemoryBlock() noexcept = default;
-  /// Takes over bytes that `device` allocated; a null device means plain host memory. For backends.
-  MemoryBlock(std::shared_ptr<Device> device, MemoryKind kind, std::byte* data,
-              std::uint64_t bytes) noexcept
-      : device_(std::move(device)), kind_(kind), data_(data), bytes_(bytes) {}
   MemoryBlock(MemoryBlock&& other) noexcept;
   MemoryBlock& operator=(MemoryBlock&& other) noexcept;
   ~MemoryBlock();
@@ -34,6 +30,13 @@ class MemoryBlock {
   [[nodiscard]] Device* device() const noexcept { return device_.get(); }
 
  private:
+  friend class Device;
+  friend expected<MemoryBlock, Error> allocate_host_memory(std::uint64_t bytes);
+  /// A null device means plain host memory.
+  MemoryBlock(std::shared_ptr<Device> device, MemoryKind kind, std::byte* data,
+              std::uint64_t bytes) noexcept
+      : device_(std::move(device)), kind_(kind), data_(data), bytes_(bytes) {}
+
   std::shared_ptr<Device> device_{};
   MemoryKind kind_{MemoryKind::kUnknown};
   std::byte* data_{nullptr};

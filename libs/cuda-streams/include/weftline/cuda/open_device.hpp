@@ -41,7 +41,7 @@ struct DeviceOptions {
 /// foreign. Open a device once per session.
 ///
 /// The last owner of an emulated device waits for work that is still queued, so that nothing runs
-/// after it; where a task on an emulated stream drops that last owner, nothing waits. Closing a
+/// after it; where a host task drops that last owner, nothing waits. Closing a
 /// CUDA device waits for nothing; its context stays until the process ends.
 [[nodiscard]] expected<std::shared_ptr<Device>, Error> open_device(
     DeviceId id, const DeviceOptions& options = {});

@@ -20,9 +20,6 @@ struct StreamOptions {
 class Stream {
  public:
   Stream() noexcept = default;
-  /// Takes over a handle that `device` made. For backends.
-  Stream(std::shared_ptr<Device> device, CUstream_st* handle) noexcept
-      : device_(std::move(device)), handle_(handle) {}
   Stream(Stream&& other) noexcept
       : device_(std::move(other.device_)), handle_(std::exchange(other.handle_, nullptr)) {}
   Stream& operator=(Stream&& other) noexcept;
@@ -34,6 +31,10 @@ class Stream {
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
  private:
+  friend class Device;
+  Stream(std::shared_ptr<Device> device, CUstream_st* handle) noexcept
+      : device_(std::move(device)), handle_(handle) {}
+
   std::shared_ptr<Device> device_{};
   CUstream_st* handle_{nullptr};
 };

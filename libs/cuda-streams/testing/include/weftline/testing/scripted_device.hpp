@@ -20,8 +20,11 @@ namespace weftline::testing {
 /// Copies and fills happen at once; what is scripted is when their completion shows. Not for
 /// anything but unit tests: nothing here runs concurrently, and waits between streams are logged,
 /// not obeyed.
-class ScriptedDevice final : public Device, public std::enable_shared_from_this<ScriptedDevice> {
+class ScriptedDevice final : public Device {
  public:
+  ScriptedDevice()
+      : Device({.id = {DeviceKind::kEmulated, 7}, .name = "scripted", .memory_bytes = 1 << 20}) {}
+
   enum class Op : std::uint8_t {
     kRecord,
     kWait,
@@ -43,7 +46,7 @@ class ScriptedDevice final : public Device, public std::enable_shared_from_this<
   /// All work queued on the stream so far is done.
   void pass(StreamRef stream) {
     std::lock_guard lock(mutex_);
-    StreamState& state = at(stream);
+    StreamState& state = at(stream.get());
     state.passed = state.queued;
   }
   /// From now on this operation fails, with kFailure (SCRIPTED_FAILURE).
@@ -68,99 +71,94 @@ class ScriptedDevice final : public Device, public std::enable_shared_from_this<
   /// Whether memory was freed while work queued on some stream had not passed.
   [[nodiscard]] bool freed_while_pending() const { return freed_while_pending_; }
 
-  [[nodiscard]] const DeviceDescription& description() const noexcept override {
-    return description_;
-  }
-
-  expected<Stream, Error> create_stream(const StreamOptions&) override {
+ private:
+  expected<CUstream_st*, Error> do_create_stream(const StreamOptions&) override {
     streams_.emplace_back();
-    return Stream(shared_from_this(), reinterpret_cast<CUstream_st*>(&streams_.back()));
+    return reinterpret_cast<CUstream_st*>(&streams_.back());
   }
-  expected<Event, Error> create_event() override {
+  expected<CUevent_st*, Error> do_create_event() override {
     if (events_left_-- == 0) {
       return fail(ErrorCode::kFailure, "SCRIPTED_NO_EVENT", "no more events");
     }
     ++live_events_;
     events_.emplace_back();
-    return Event(shared_from_this(), reinterpret_cast<CUevent_st*>(&events_.back()));
+    return reinterpret_cast<CUevent_st*>(&events_.back());
   }
-  expected<MemoryBlock, Error> allocate(MemoryKind kind, std::uint64_t bytes) override {
+  expected<std::byte*, Error> do_allocate(MemoryKind, std::uint64_t bytes) override {
     if (memory_refused_) {
       return fail(ErrorCode::kResourceExhausted, "SCRIPTED_NO_MEMORY", "the device is full");
     }
     live_bytes_ += bytes;
-    auto* data =
-        static_cast<std::byte*>(::operator new(bytes, std::align_val_t(kMemoryBlockAlignment)));
-    return MemoryBlock(shared_from_this(), kind, data, bytes);
+    return static_cast<std::byte*>(::operator new(bytes, std::align_val_t(kMemoryBlockAlignment)));
   }
-  expected<void, Error> make_current() noexcept override { return {}; }
+  expected<void, Error> do_make_current() noexcept override { return {}; }
 
-  expected<void, Error> record(EventRef event, StreamRef stream) noexcept override {
+  expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override {
     std::lock_guard lock(mutex_);
-    WEFTLINE_TRY(log({Op::kRecord, stream, event}));
+    WEFTLINE_TRY(log({Op::kRecord, {*this, stream}, {*this, event}}));
     at(event) = {&at(stream), ++at(stream).queued};
     return {};
   }
-  expected<void, Error> wait(StreamRef stream, EventRef event) noexcept override {
+  expected<void, Error> do_wait(CUstream_st* stream, CUevent_st* event) noexcept override {
     std::lock_guard lock(mutex_);
-    return log({Op::kWait, stream, event});
+    return log({Op::kWait, {*this, stream}, {*this, event}});
   }
-  expected<bool, Error> is_complete(EventRef event) noexcept override {
+  expected<bool, Error> do_is_complete(CUevent_st* event) noexcept override {
     std::lock_guard lock(mutex_);
-    WEFTLINE_TRY(log({Op::kQuery, {}, event}));
+    WEFTLINE_TRY(log({Op::kQuery, {}, {*this, event}}));
     const EventState& state = at(event);
     return state.stream == nullptr || state.stream->passed >= state.position;
   }
-  expected<void, Error> copy(StreamRef stream, void* destination, const void* source,
-                             std::uint64_t bytes) noexcept override {
+  expected<void, Error> do_copy(CUstream_st* stream, void* destination, const void* source,
+                                std::uint64_t bytes) noexcept override {
     std::lock_guard lock(mutex_);
-    WEFTLINE_TRY(log({Op::kCopy, stream, {}}));
-    if (bytes != 0) std::memcpy(destination, source, bytes);
+    WEFTLINE_TRY(log({Op::kCopy, {*this, stream}, {}}));
+    std::memcpy(destination, source, bytes);
     ++at(stream).queued;
     return {};
   }
-  expected<void, Error> fill(StreamRef stream, void* destination, std::byte value,
-                             std::uint64_t bytes) noexcept override {
+  expected<void, Error> do_fill(CUstream_st* stream, void* destination, std::byte value,
+                                std::uint64_t bytes) noexcept override {
     std::lock_guard lock(mutex_);
-    if (bytes != 0) std::memset(destination, std::to_integer<int>(value), bytes);
+    std::memset(destination, std::to_integer<int>(value), bytes);
     ++at(stream).queued;
     return {};
   }
-  expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept override {
+  expected<void, Error> do_launch_host(CUstream_st* stream,
+                                       const HostTask& task) noexcept override {
     std::lock_guard lock(mutex_);
     HostTask run = task;
     run();
     ++at(stream).queued;
     return {};
   }
-  expected<void, Error> check_launch() noexcept override { return {}; }
+  expected<void, Error> do_check_launch() noexcept override { return {}; }
 
-  expected<void, Error> synchronize(EventRef event) noexcept override {
+  expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept override {
     std::lock_guard lock(mutex_);
-    WEFTLINE_TRY(log({Op::kSynchronizeEvent, {}, event}));
+    WEFTLINE_TRY(log({Op::kSynchronizeEvent, {}, {*this, event}}));
     EventState& state = at(event);
     if (state.stream != nullptr) {
       state.stream->passed = std::max(state.stream->passed, state.position);
     }
     return {};
   }
-  expected<void, Error> synchronize(StreamRef stream) noexcept override {
+  expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept override {
     std::lock_guard lock(mutex_);
-    WEFTLINE_TRY(log({Op::kSynchronizeStream, stream, {}}));
+    WEFTLINE_TRY(log({Op::kSynchronizeStream, {*this, stream}, {}}));
     at(stream).passed = at(stream).queued;
     return {};
   }
 
-  void destroy_stream(CUstream_st*) noexcept override {}
-  void destroy_event(CUevent_st*) noexcept override { --live_events_; }
-  void free(MemoryKind, std::byte* data, std::uint64_t bytes) noexcept override {
+  void do_destroy_stream(CUstream_st*) noexcept override {}
+  void do_destroy_event(CUevent_st*) noexcept override { --live_events_; }
+  void do_free(MemoryKind, std::byte* data, std::uint64_t bytes) noexcept override {
     freed_while_pending_ |= std::any_of(streams_.begin(), streams_.end(),
                                         [](const StreamState& s) { return s.passed < s.queued; });
     live_bytes_ -= bytes;
     ::operator delete(data, std::align_val_t(kMemoryBlockAlignment));
   }
 
- private:
   struct StreamState {
     std::uint64_t queued{0};
     std::uint64_t passed{0};
@@ -170,8 +168,8 @@ class ScriptedDevice final : public Device, public std::enable_shared_from_this<
     std::uint64_t position{0};
   };
 
-  static StreamState& at(StreamRef stream) { return *reinterpret_cast<StreamState*>(stream.get()); }
-  static EventState& at(EventRef event) { return *reinterpret_cast<EventState*>(event.get()); }
+  static StreamState& at(CUstream_st* stream) { return *reinterpret_cast<StreamState*>(stream); }
+  static EventState& at(CUevent_st* event) { return *reinterpret_cast<EventState*>(event); }
 
   expected<void, Error> log(const Call& call) {
     if (logging_) calls_.push_back(call);
@@ -181,8 +179,6 @@ class ScriptedDevice final : public Device, public std::enable_shared_from_this<
     return {};
   }
 
-  const DeviceDescription description_{
-      .id = {DeviceKind::kEmulated, 7}, .name = "scripted", .memory_bytes = 1 << 20};
   std::mutex mutex_{};
   std::deque<StreamState> streams_{};
   std::deque<EventState> events_{};

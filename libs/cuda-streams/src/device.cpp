@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/cuda/device.hpp"
+
+#include "device_checks.hpp"
+
+// The public calls: what is the same on every backend.
+
+namespace weftline {
+
+using namespace cuda_streams;  // NOLINT(google-build-using-namespace): device_checks.hpp
+
+Device::~Device() = default;
+
+inline const DeviceRefusal* Device::check_call() const noexcept {
+  return in_host_task() ? &kInHostTask : do_unusable();
+}
+
+expected<Stream, Error> Device::create_stream(const StreamOptions& options) {
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  WEFTLINE_ASSIGN(CUstream_st* const handle, do_create_stream(options));
+  return Stream(shared_from_this(), handle);
+}
+
+expected<Event, Error> Device::create_event() {
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  WEFTLINE_ASSIGN(CUevent_st* const handle, do_create_event());
+  return Event(shared_from_this(), handle);
+}
+
+expected<MemoryBlock, Error> Device::allocate(MemoryKind kind, std::uint64_t bytes) {
+  WEFTLINE_TRY(check_kind(id(), kind));
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  std::byte* data = nullptr;
+  if (bytes != 0) {
+    WEFTLINE_ASSIGN(data, do_allocate(kind, bytes));
+  }
+  return MemoryBlock(shared_from_this(), kind, data, bytes);
+}
+
+expected<void, Error> Device::make_current() noexcept {
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  return do_make_current();
+}
+
+expected<void, Error> Device::record(EventRef event, StreamRef stream) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, event), check_own(*this, stream), check_call())) {
+    return refuse(*why);
+  }
+  return do_record(event.get(), stream.get());
+}
+
+expected<void, Error> Device::wait(StreamRef stream, EventRef event) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, stream), check_same_backend(*this, event), check_call())) {
+    return refuse(*why);
+  }
+  return do_wait(stream.get(), event.get());
+}
+
+expected<bool, Error> Device::is_complete(EventRef event) noexcept {
+  if (const DeviceRefusal* const why = first_of(check_own(*this, event), check_call())) {
+    return refuse(*why);
+  }
+  return do_is_complete(event.get());
+}
+
+expected<void, Error> Device::copy(StreamRef stream, void* destination, const void* source,
+                                   std::uint64_t bytes) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, stream), check_range(destination, bytes),
+                   check_range(source, bytes), check_call())) {
+    return refuse(*why);
+  }
+  if (bytes == 0) {
+    return {};
+  }
+  return do_copy(stream.get(), destination, source, bytes);
+}
+
+expected<void, Error> Device::fill(StreamRef stream, void* destination, std::byte value,
+                                   std::uint64_t bytes) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, stream), check_range(destination, bytes), check_call())) {
+    return refuse(*why);
+  }
+  if (bytes == 0) {
+    return {};
+  }
+  return do_fill(stream.get(), destination, value, bytes);
+}
+
+expected<void, Error> Device::launch_host(StreamRef stream, const HostTask& task) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, stream), check_task(task), check_call())) {
+    return refuse(*why);
+  }
+  return do_launch_host(stream.get(), task);
+}
+
+expected<void, Error> Device::check_launch() noexcept {
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  return do_check_launch();
+}
+
+expected<void, Error> Device::synchronize(EventRef event) noexcept {
+  if (const DeviceRefusal* const why = first_of(check_own(*this, event), check_call())) {
+    return refuse(*why);
+  }
+  return do_synchronize_event(event.get());
+}
+
+expected<void, Error> Device::synchronize(StreamRef stream) noexcept {
+  if (const DeviceRefusal* const why = first_of(check_own(*this, stream), check_call())) {
+    return refuse(*why);
+  }
+  return do_synchronize_stream(stream.get());
+}
+
+}  // namespace weftline
