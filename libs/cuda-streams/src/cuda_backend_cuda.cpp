@@ -69,6 +69,17 @@ cudaError_t retain_context(const CudaDriver& driver, int ordinal, CUcontext& con
   return retained ? cudaSuccess : cudaErrorDeviceUninitialized;
 }
 
+/// One priority for all where the driver does not say.
+StreamPriorities stream_priorities(const CudaDriver& driver, CUcontext context) noexcept {
+  const CurrentContext current(driver, context);
+  StreamPriorities priorities;
+  if (cudaDeviceGetStreamPriorityRange(&priorities.least, &priorities.greatest) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return {};
+  }
+  return priorities;
+}
+
 /// The number of devices, with the driver's calls looked up.
 expected<int, cudaError_t> start_driver(CudaDriver& driver) noexcept {
   int count = 0;
@@ -135,7 +146,8 @@ expected<std::shared_ptr<Device>, Error> open_cuda_device(DeviceId id) {
     return make_unexpected(describe_cuda_failure(status, "making its context", id));
   }
   watch_process_exit();
-  return std::make_shared<CudaDevice>(*std::move(description), driver, context);
+  return std::make_shared<CudaDevice>(*std::move(description), stream_priorities(driver, context),
+                                      driver, context);
 }
 
 }  // namespace weftline::cuda_streams

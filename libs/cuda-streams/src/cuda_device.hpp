@@ -20,14 +20,16 @@ class CudaDevice final : public Device {
  public:
   /// `context` is the device's primary context, retained; it is kept until the process ends, since
   /// the last owner may be dropped where CUDA must not be called.
-  CudaDevice(DeviceDescription description, const CudaDriver& driver, CUcontext context);
+  CudaDevice(DeviceDescription description, StreamPriorities priorities, const CudaDriver& driver,
+             CUcontext context);
 
  private:
   /// DEVICE_LOST once the device is lost, DEVICE_PROCESS_EXITS once CUDA is on its way out.
   [[nodiscard]] const DeviceRefusal* do_unusable() const noexcept override;
   [[nodiscard]] expected<CUstream_st*, Error> do_create_stream(
       const StreamOptions& options) override;
-  [[nodiscard]] expected<CUevent_st*, Error> do_create_event() override;
+  [[nodiscard]] expected<CUevent_st*, Error> do_create_event(const EventOptions& options,
+                                                             bool timed) override;
   [[nodiscard]] expected<std::byte*, Error> do_allocate(MemoryKind kind,
                                                         std::uint64_t bytes) override;
   expected<void, Error> do_make_current() noexcept override;
@@ -35,6 +37,8 @@ class CudaDevice final : public Device {
   expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override;
   expected<void, Error> do_wait(CUstream_st* stream, CUevent_st* event) noexcept override;
   [[nodiscard]] expected<bool, Error> do_is_complete(CUevent_st* event) noexcept override;
+  [[nodiscard]] expected<std::chrono::nanoseconds, Error> do_elapsed(
+      CUevent_st* from, CUevent_st* to) noexcept override;
   expected<void, Error> do_copy(CUstream_st* stream, void* destination, const void* source,
                                 std::uint64_t bytes) noexcept override;
   expected<void, Error> do_fill(CUstream_st* stream, void* destination, std::byte value,

@@ -70,8 +70,9 @@ Error memory_exhausted(DeviceId device, MemoryKind kind, std::uint64_t bytes) {
 
 }  // namespace
 
-CudaDevice::CudaDevice(DeviceDescription description, const CudaDriver& driver, CUcontext context)
-    : Device(std::move(description)), driver_(driver), context_(context) {}
+CudaDevice::CudaDevice(DeviceDescription description, StreamPriorities priorities,
+                       const CudaDriver& driver, CUcontext context)
+    : Device(std::move(description), priorities), driver_(driver), context_(context) {}
 
 const DeviceRefusal* CudaDevice::do_unusable() const noexcept {
   static constexpr DeviceRefusal kProcessExits{ErrorCode::kClosed, "DEVICE_PROCESS_EXITS"};
@@ -120,11 +121,12 @@ expected<CUstream_st*, Error> CudaDevice::do_create_stream(const StreamOptions& 
   return stream;
 }
 
-expected<CUevent_st*, Error> CudaDevice::do_create_event() {
+expected<CUevent_st*, Error> CudaDevice::do_create_event(const EventOptions& options, bool timed) {
   const CurrentContext current = enter();
+  const unsigned int flags = (timed ? cudaEventDefault : cudaEventDisableTiming) |
+                             (options.blocking_wait ? cudaEventBlockingSync : cudaEventDefault);
   cudaEvent_t event = nullptr;
-  WEFTLINE_TRY(
-      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
+  WEFTLINE_TRY(check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags"));
   return event;
 }
 
@@ -164,6 +166,23 @@ expected<bool, Error> CudaDevice::do_is_complete(CUevent_st* event) noexcept {
   }
   WEFTLINE_TRY(check(status, "cudaEventQuery"));
   return true;
+}
+
+expected<std::chrono::nanoseconds, Error> CudaDevice::do_elapsed(CUevent_st* from,
+                                                                 CUevent_st* to) noexcept {
+  const CurrentContext current = enter();
+  const RelaxedCapture relaxed;
+  float milliseconds = 0;
+  const cudaError_t status = cudaEventElapsedTime(&milliseconds, from, to);
+  if (status == cudaErrorNotReady || status == cudaErrorInvalidResourceHandle) {
+    static_cast<void>(cudaGetLastError());  // or check_launch() would report it
+    return status == cudaErrorNotReady
+               ? fail(ErrorCode::kNotReady, "DEVICE_EVENT_INCOMPLETE")
+               : fail(ErrorCode::kInvalidArgument, "DEVICE_EVENT_NOT_RECORDED");
+  }
+  WEFTLINE_TRY(check(status, "cudaEventElapsedTime"));
+  return std::chrono::round<std::chrono::nanoseconds>(
+      std::chrono::duration<double, std::milli>(milliseconds));
 }
 
 expected<void, Error> CudaDevice::do_copy(CUstream_st* stream, void* destination,

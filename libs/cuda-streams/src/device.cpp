@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/cuda/device.hpp"
 
+#include <algorithm>
+
 #include "device_checks.hpp"
 
 // The public calls: what is the same on every backend.
@@ -19,16 +21,25 @@ expected<Stream, Error> Device::create_stream(const StreamOptions& options) {
   if (const DeviceRefusal* const why = check_call()) {
     return refuse(*why);
   }
-  WEFTLINE_ASSIGN(CUstream_st* const handle, do_create_stream(options));
-  return Stream(shared_from_this(), handle);
+  const int priority = std::clamp(options.priority, priorities_.greatest, priorities_.least);
+  WEFTLINE_ASSIGN(CUstream_st* const handle, do_create_stream({.priority = priority}));
+  return Stream(shared_from_this(), handle, priority);
 }
 
-expected<Event, Error> Device::create_event() {
+expected<Event, Error> Device::create_event(const EventOptions& options) {
   if (const DeviceRefusal* const why = check_call()) {
     return refuse(*why);
   }
-  WEFTLINE_ASSIGN(CUevent_st* const handle, do_create_event());
+  WEFTLINE_ASSIGN(CUevent_st* const handle, do_create_event(options, false));
   return Event(shared_from_this(), handle);
+}
+
+expected<TimedEvent, Error> Device::create_timed_event(const EventOptions& options) {
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  WEFTLINE_ASSIGN(CUevent_st* const handle, do_create_event(options, true));
+  return TimedEvent(Event(shared_from_this(), handle));
 }
 
 expected<MemoryBlock, Error> Device::allocate(MemoryKind kind, std::uint64_t bytes) {
@@ -71,6 +82,15 @@ expected<bool, Error> Device::is_complete(EventRef event) noexcept {
     return refuse(*why);
   }
   return do_is_complete(event.get());
+}
+
+expected<std::chrono::nanoseconds, Error> Device::elapsed(const TimedEvent& from,
+                                                          const TimedEvent& to) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, from.ref()), check_own(*this, to.ref()), check_call())) {
+    return refuse(*why);
+  }
+  return do_elapsed(from.ref().get(), to.ref().get());
 }
 
 expected<void, Error> Device::copy(StreamRef stream, void* destination, const void* source,

@@ -12,6 +12,9 @@
 namespace weftline::cuda_streams {
 namespace {
 
+/// Those of today's NVIDIA devices.
+constexpr StreamPriorities kPriorities{.least = 0, .greatest = -5};
+
 // A handle is the address of our object; only this file turns one into the other.
 EmulatedStream& as_stream(CUstream_st* handle) noexcept {
   return *reinterpret_cast<EmulatedStream*>(handle);
@@ -40,7 +43,7 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
 }
 
 EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
-    : Device(describe_emulated_device(ordinal, options)),
+    : Device(describe_emulated_device(ordinal, options), kPriorities),
       queue_capacity_(options.stream_queue_capacity) {}
 
 EmulatedDevice::~EmulatedDevice() {
@@ -78,8 +81,8 @@ expected<CUstream_st*, Error> EmulatedDevice::do_create_stream(const StreamOptio
   return reinterpret_cast<CUstream_st*>(streams_.back().get());
 }
 
-expected<CUevent_st*, Error> EmulatedDevice::do_create_event() {
-  return reinterpret_cast<CUevent_st*>(new EmulatedEvent);
+expected<CUevent_st*, Error> EmulatedDevice::do_create_event(const EventOptions&, bool timed) {
+  return reinterpret_cast<CUevent_st*>(new EmulatedEvent(timed));
 }
 
 expected<std::byte*, Error> EmulatedDevice::do_allocate(MemoryKind kind, std::uint64_t bytes) {
@@ -117,7 +120,8 @@ void EmulatedDevice::give_to_budget(MemoryKind kind, std::uint64_t bytes) noexce
 }
 
 expected<void, Error> EmulatedDevice::do_record(CUevent_st* event, CUstream_st* stream) noexcept {
-  as_event(event).record(as_stream(stream).queue(RecordOperation{}));
+  EmulatedEvent& recorded = as_event(event);
+  recorded.record(as_stream(stream).queue(RecordOperation{recorded.begin_record()}));
   return {};
 }
 
@@ -131,6 +135,13 @@ expected<void, Error> EmulatedDevice::do_wait(CUstream_st* stream, CUevent_st* e
 
 expected<bool, Error> EmulatedDevice::do_is_complete(CUevent_st* event) noexcept {
   return as_event(event).last_record().reached();
+}
+
+expected<std::chrono::nanoseconds, Error> EmulatedDevice::do_elapsed(CUevent_st* from,
+                                                                     CUevent_st* to) noexcept {
+  WEFTLINE_ASSIGN(const auto start, as_event(from).time_of_last_record());
+  WEFTLINE_ASSIGN(const auto end, as_event(to).time_of_last_record());
+  return end - start;
 }
 
 expected<void, Error> EmulatedDevice::do_copy(CUstream_st* stream, void* destination,

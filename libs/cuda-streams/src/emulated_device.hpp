@@ -29,7 +29,8 @@ class EmulatedDevice final : public Device {
  private:
   [[nodiscard]] expected<CUstream_st*, Error> do_create_stream(
       const StreamOptions& options) override;
-  [[nodiscard]] expected<CUevent_st*, Error> do_create_event() override;
+  [[nodiscard]] expected<CUevent_st*, Error> do_create_event(const EventOptions& options,
+                                                             bool timed) override;
   [[nodiscard]] expected<std::byte*, Error> do_allocate(MemoryKind kind,
                                                         std::uint64_t bytes) override;
   expected<void, Error> do_make_current() noexcept override { return {}; }
@@ -37,6 +38,8 @@ class EmulatedDevice final : public Device {
   expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override;
   expected<void, Error> do_wait(CUstream_st* stream, CUevent_st* event) noexcept override;
   [[nodiscard]] expected<bool, Error> do_is_complete(CUevent_st* event) noexcept override;
+  [[nodiscard]] expected<std::chrono::nanoseconds, Error> do_elapsed(
+      CUevent_st* from, CUevent_st* to) noexcept override;
   expected<void, Error> do_copy(CUstream_st* stream, void* destination, const void* source,
                                 std::uint64_t bytes) noexcept override;
   expected<void, Error> do_fill(CUstream_st* stream, void* destination, std::byte value,

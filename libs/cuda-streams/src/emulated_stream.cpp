@@ -15,7 +15,11 @@ struct Perform {
     std::memset(fill.destination, std::to_integer<int>(fill.value), fill.bytes);
   }
   void operator()(HostTask& task) const noexcept { task(); }
-  void operator()(RecordOperation) const noexcept {}
+  void operator()(const RecordOperation& record) const noexcept {
+    if (record.stamp.time) {
+      record.stamp.time->reach(record.stamp.record);
+    }
+  }
   void operator()(const WaitOperation& wait) const noexcept { wait.point.wait(); }
 };
 

@@ -11,6 +11,7 @@
 
 #include "annotated_mutex.hpp"
 #include "emulated_timeline.hpp"
+#include "record_time.hpp"
 #include "weftline/cuda/host_task.hpp"
 
 namespace weftline::cuda_streams {
@@ -25,8 +26,10 @@ struct FillOperation {
   std::byte value;
   std::uint64_t bytes;
 };
-/// Does nothing: the place in the stream that an event marks.
-struct RecordOperation {};
+/// The place in the stream that an event marks.
+struct RecordOperation {
+  RecordStamp stamp;
+};
 struct WaitOperation {
   TimelinePoint point;
 };

@@ -11,6 +11,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   Stream taken(std::move(other));
   std::swap(device_, taken.device_);
   std::swap(handle_, taken.handle_);
+  std::swap(priority_, taken.priority_);
   return *this;
 }
 

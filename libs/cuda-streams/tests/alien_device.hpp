@@ -22,7 +22,7 @@ class AlienDevice final : public Device {
   expected<CUstream_st*, Error> do_create_stream(const StreamOptions&) override {
     return std::bit_cast<CUstream_st*>(kNowhere);
   }
-  expected<CUevent_st*, Error> do_create_event() override {
+  expected<CUevent_st*, Error> do_create_event(const EventOptions&, bool) override {
     return std::bit_cast<CUevent_st*>(kNowhere);
   }
   expected<std::byte*, Error> do_allocate(MemoryKind, std::uint64_t) override { return refuse(); }
@@ -30,6 +30,9 @@ class AlienDevice final : public Device {
   expected<void, Error> do_record(CUevent_st*, CUstream_st*) noexcept override { return refuse(); }
   expected<void, Error> do_wait(CUstream_st*, CUevent_st*) noexcept override { return refuse(); }
   expected<bool, Error> do_is_complete(CUevent_st*) noexcept override { return refuse(); }
+  expected<std::chrono::nanoseconds, Error> do_elapsed(CUevent_st*, CUevent_st*) noexcept override {
+    return refuse();
+  }
   expected<void, Error> do_copy(CUstream_st*, void*, const void*, std::uint64_t) noexcept override {
     return refuse();
   }

@@ -92,6 +92,22 @@ TEST_CASE("the catalog describes a CUDA device with what the driver knows of it"
   CHECK(*catalog.find(device->id()) == description);
 }
 
+TEST_CASE("a stream's priority is the one that CUDA gave it") {
+  const auto device = open_or_skip(kOpenFirst);
+  must(device->make_current());
+  int least = 0;
+  int greatest = 0;
+  REQUIRE(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+  CHECK(device->stream_priorities().least == least);
+  CHECK(device->stream_priorities().greatest == greatest);
+  for (const int asked : {least, greatest, greatest - 1}) {
+    const Stream stream = must(device->create_stream({.priority = asked}));
+    int given = 1;
+    REQUIRE(cudaStreamGetPriority(stream.ref().get(), &given) == cudaSuccess);
+    CHECK(stream.priority() == given);
+  }
+}
+
 TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the host") {
   Workbench cuda(open_or_skip(kOpenFirst));
   Workbench emulated(must(open_device({DeviceKind::kEmulated, 0})));

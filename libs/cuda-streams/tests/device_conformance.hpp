@@ -4,6 +4,7 @@
 // What every Device does, written once: include it in one source of a test program that defines
 // devices_under_test().
 
+#include "event_conformance.hpp"
 #include "memory_conformance.hpp"
 #include "order_conformance.hpp"
 #include "random_graph_conformance.hpp"

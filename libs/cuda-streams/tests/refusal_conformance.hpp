@@ -88,6 +88,7 @@ struct DeviceCalls {
   Device& device;
   StreamRef stream;
   EventRef event;
+  const TimedEvent* timed;
   std::byte* memory;
   bool in_task{false};
   int refused{0};
@@ -113,6 +114,8 @@ struct DeviceCalls {
     count(device.make_current());
     count(device.create_stream({}));
     count(device.create_event());
+    count(device.create_timed_event());
+    count(device.elapsed(*timed, *timed));
     count(device.allocate(MemoryKind::kPinnedHost, 1));
   }
 };
@@ -121,13 +124,14 @@ TEST_CASE("a host task's calls of a device are refused by name, and do nothing")
   const auto subject = any_device_under_test();
   CAPTURE(subject.name);
   Workbench bench(subject);
-  DeviceCalls calls{bench.device(), bench.stream(), bench.event(), bench.pinned(2).data()};
+  const TimedEvent timed = must(bench.device().create_timed_event());
+  DeviceCalls calls{bench.device(), bench.stream(), bench.event(), &timed, bench.pinned(2).data()};
   CHECK_FALSE(in_host_task());
   must(bench.device().launch_host(calls.stream, [to = &calls] { to->make(); }));
   bench.finish(calls.stream);
   CHECK_FALSE(in_host_task());
   CHECK(calls.in_task);
-  CHECK(calls.refused == 13);
+  CHECK(calls.refused == 15);
   CHECK(calls.memory[0] == std::byte{0});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "weftline/cuda/host_task.hpp"
 #include "weftline/cuda/memory_block.hpp"
 #include "weftline/cuda/stream.hpp"
+#include "weftline/cuda/timed_event.hpp"
 
 namespace weftline {
 
@@ -46,9 +48,11 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Cold: may allocate, may block.
 
+  [[nodiscard]] StreamPriorities stream_priorities() const noexcept { return priorities_; }
   /// kResourceExhausted (DEVICE_STREAMS_EXHAUSTED) where threads or memory run out.
   [[nodiscard]] expected<Stream, Error> create_stream(const StreamOptions& options);
-  [[nodiscard]] expected<Event, Error> create_event();
+  [[nodiscard]] expected<Event, Error> create_event(const EventOptions& options = {});
+  [[nodiscard]] expected<TimedEvent, Error> create_timed_event(const EventOptions& options = {});
   /// kPinnedHost, kCudaDevice or kCudaManaged; any other kind is kInvalidArgument
   /// (DEVICE_MEMORY_KIND): kHost is `allocate_host_memory()`. 0 bytes give a block without data.
   /// kResourceExhausted (DEVICE_MEMORY_EXHAUSTED) names the size wanted and what is left.
@@ -67,6 +71,12 @@ class Device : public std::enable_shared_from_this<Device> {
   /// Whether the last record is complete. Never blocks; safe beside a stream capture of another
   /// thread.
   [[nodiscard]] expected<bool, Error> is_complete(EventRef event) noexcept;
+  /// The time from the last record of one event to that of the other, by the device's clock (ticks
+  /// of about half a microsecond on CUDA). kNotReady (DEVICE_EVENT_INCOMPLETE) until both are
+  /// complete; kInvalidArgument (DEVICE_EVENT_NOT_RECORDED) where one was never recorded. Never
+  /// blocks.
+  [[nodiscard]] expected<std::chrono::nanoseconds, Error> elapsed(const TimedEvent& from,
+                                                                  const TimedEvent& to) noexcept;
   /// Memory of any kind; the ranges must not overlap. 0 bytes queue nothing.
   ///
   /// Plain kHost memory is not in the stream's order on CUDA: towards a device its bytes are read
@@ -96,7 +106,8 @@ class Device : public std::enable_shared_from_this<Device> {
   expected<void, Error> synchronize(StreamRef stream) noexcept;
 
  protected:
-  explicit Device(DeviceDescription description) : description_(std::move(description)) {}
+  explicit Device(DeviceDescription description, StreamPriorities priorities = {})
+      : description_(std::move(description)), priorities_(priorities) {}
 
  private:
   friend class Stream;
@@ -107,13 +118,14 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] const DeviceRefusal* check_call() const noexcept;
 
   // What a backend implements. Arguments are checked already: objects are this device's own, ranges
-  // are not null, sizes not 0, tasks not empty, and the call may be made now.
+  // are not null, sizes not 0, tasks not empty, priorities in range, and the call may be made now.
 
   /// Why the device can't be used at all; null while it can. Asked before each call.
   [[nodiscard]] virtual const DeviceRefusal* do_unusable() const noexcept { return nullptr; }
   [[nodiscard]] virtual expected<CUstream_st*, Error> do_create_stream(
       const StreamOptions& options) = 0;
-  [[nodiscard]] virtual expected<CUevent_st*, Error> do_create_event() = 0;
+  [[nodiscard]] virtual expected<CUevent_st*, Error> do_create_event(const EventOptions& options,
+                                                                     bool timed) = 0;
   [[nodiscard]] virtual expected<std::byte*, Error> do_allocate(MemoryKind kind,
                                                                 std::uint64_t bytes) = 0;
   virtual expected<void, Error> do_make_current() noexcept = 0;
@@ -122,6 +134,9 @@ class Device : public std::enable_shared_from_this<Device> {
   /// The event may be of another device of the same class.
   virtual expected<void, Error> do_wait(CUstream_st* stream, CUevent_st* event) noexcept = 0;
   virtual expected<bool, Error> do_is_complete(CUevent_st* event) noexcept = 0;
+  /// Both events were made timed.
+  virtual expected<std::chrono::nanoseconds, Error> do_elapsed(CUevent_st* from,
+                                                               CUevent_st* to) noexcept = 0;
   virtual expected<void, Error> do_copy(CUstream_st* stream, void* destination, const void* source,
                                         std::uint64_t bytes) noexcept = 0;
   virtual expected<void, Error> do_fill(CUstream_st* stream, void* destination, std::byte value,
@@ -138,6 +153,7 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept = 0;
 
   const DeviceDescription description_;
+  const StreamPriorities priorities_;
 };
 
 }  // namespace weftline

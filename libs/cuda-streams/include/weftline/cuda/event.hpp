@@ -10,6 +10,12 @@ namespace weftline {
 
 class Device;
 
+struct EventOptions {
+  /// Whether a host thread that synchronizes with the event sleeps until then. Otherwise CUDA spins
+  /// or yields: quicker, at the price of a core. An emulated device always sleeps.
+  bool blocking_wait{false};
+};
+
 /// Borrows an event; see `Event`.
 class EventRef {
  public:

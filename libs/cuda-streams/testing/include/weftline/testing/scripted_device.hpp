@@ -76,7 +76,7 @@ class ScriptedDevice final : public Device {
     streams_.emplace_back();
     return reinterpret_cast<CUstream_st*>(&streams_.back());
   }
-  expected<CUevent_st*, Error> do_create_event() override {
+  expected<CUevent_st*, Error> do_create_event(const EventOptions&, bool) override {
     if (events_left_-- == 0) {
       return fail(ErrorCode::kFailure, "SCRIPTED_NO_EVENT", "no more events");
     }
@@ -108,6 +108,9 @@ class ScriptedDevice final : public Device {
     WEFTLINE_TRY(log({Op::kQuery, {}, {*this, event}}));
     const EventState& state = at(event);
     return state.stream == nullptr || state.stream->passed >= state.position;
+  }
+  expected<std::chrono::nanoseconds, Error> do_elapsed(CUevent_st*, CUevent_st*) noexcept override {
+    return std::chrono::nanoseconds(0);
   }
   expected<void, Error> do_copy(CUstream_st* stream, void* destination, const void* source,
                                 std::uint64_t bytes) noexcept override {
