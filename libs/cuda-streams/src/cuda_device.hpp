@@ -32,6 +32,8 @@ class CudaDevice final : public Device {
                                                              bool timed) override;
   [[nodiscard]] expected<std::byte*, Error> do_allocate(MemoryKind kind,
                                                         std::uint64_t bytes) override;
+  [[nodiscard]] expected<PointerInfo, Error> do_pointer_info(
+      const void* pointer) const noexcept override;
   expected<void, Error> do_make_current() noexcept override;
 
   expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override;

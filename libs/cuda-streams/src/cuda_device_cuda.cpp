@@ -142,6 +142,27 @@ expected<std::byte*, Error> CudaDevice::do_allocate(MemoryKind kind, std::uint64
   return static_cast<std::byte*>(data);
 }
 
+expected<PointerInfo, Error> CudaDevice::do_pointer_info(const void* pointer) const noexcept {
+  const CurrentContext current = enter();
+  cudaPointerAttributes attributes{};
+  if (const cudaError_t status = cudaPointerGetAttributes(&attributes, pointer);
+      status != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return make_unexpected(describe_cuda_failure(status, "cudaPointerGetAttributes", id()));
+  }
+  const DeviceId owner{DeviceKind::kCuda, static_cast<std::uint32_t>(attributes.device)};
+  switch (attributes.type) {
+    case cudaMemoryTypeDevice:
+      return PointerInfo{MemoryKind::kCudaDevice, owner};
+    case cudaMemoryTypeManaged:
+      return PointerInfo{MemoryKind::kCudaManaged, owner};
+    case cudaMemoryTypeHost:
+      return PointerInfo{MemoryKind::kPinnedHost, std::nullopt};
+    default:
+      return PointerInfo{MemoryKind::kHost, std::nullopt};
+  }
+}
+
 expected<void, Error> CudaDevice::do_make_current() noexcept {
   return check(cudaSetDevice(static_cast<int>(id().ordinal)), "cudaSetDevice");
 }

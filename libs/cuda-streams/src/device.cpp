@@ -54,6 +54,13 @@ expected<MemoryBlock, Error> Device::allocate(MemoryKind kind, std::uint64_t byt
   return MemoryBlock(shared_from_this(), kind, data, bytes);
 }
 
+expected<PointerInfo, Error> Device::pointer_info(const void* pointer) const noexcept {
+  if (const DeviceRefusal* const why = first_of(check_range(pointer, 1), check_call())) {
+    return refuse(*why);
+  }
+  return do_pointer_info(pointer);
+}
+
 expected<void, Error> Device::make_current() noexcept {
   if (const DeviceRefusal* const why = check_call()) {
     return refuse(*why);

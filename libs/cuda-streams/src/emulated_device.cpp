@@ -90,7 +90,9 @@ expected<std::byte*, Error> EmulatedDevice::do_allocate(MemoryKind kind, std::ui
   expected<std::byte*, Error> data = allocate_touched(bytes);
   if (!data) {
     give_to_budget(kind, bytes);
+    return data;
   }
+  memory_.add(*data, bytes, kind);
   return data;
 }
 
@@ -117,6 +119,11 @@ void EmulatedDevice::give_to_budget(MemoryKind kind, std::uint64_t bytes) noexce
   if (is_device_resident(kind)) {
     allocated_bytes_ -= bytes;
   }
+}
+
+expected<PointerInfo, Error> EmulatedDevice::do_pointer_info(const void* pointer) const noexcept {
+  const MemoryKind kind = memory_.kind_of(pointer);
+  return PointerInfo{kind, is_device_resident(kind) ? std::optional(id()) : std::nullopt};
 }
 
 expected<void, Error> EmulatedDevice::do_record(CUevent_st* event, CUstream_st* stream) noexcept {
@@ -177,6 +184,7 @@ void EmulatedDevice::do_destroy_stream(CUstream_st* stream) noexcept { as_stream
 void EmulatedDevice::do_destroy_event(CUevent_st* event) noexcept { delete &as_event(event); }
 
 void EmulatedDevice::do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept {
+  memory_.remove(data, bytes);
   free_touched(data);
   give_to_budget(kind, bytes);
 }

@@ -8,6 +8,7 @@
 
 #include "annotated_mutex.hpp"
 #include "emulated_stream.hpp"
+#include "memory_ranges.hpp"
 #include "weftline/cuda/device.hpp"
 #include "weftline/cuda/open_device.hpp"
 
@@ -33,6 +34,8 @@ class EmulatedDevice final : public Device {
                                                              bool timed) override;
   [[nodiscard]] expected<std::byte*, Error> do_allocate(MemoryKind kind,
                                                         std::uint64_t bytes) override;
+  [[nodiscard]] expected<PointerInfo, Error> do_pointer_info(
+      const void* pointer) const noexcept override;
   expected<void, Error> do_make_current() noexcept override { return {}; }
 
   expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override;
@@ -58,6 +61,7 @@ class EmulatedDevice final : public Device {
 
   const std::uint32_t queue_capacity_;
   std::atomic<std::uint64_t> allocated_bytes_{0};
+  MemoryRanges memory_;
   Mutex mutex_;
   std::vector<std::shared_ptr<EmulatedStream>> streams_ ABSL_GUARDED_BY(mutex_);
 };

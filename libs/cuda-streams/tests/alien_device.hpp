@@ -26,6 +26,9 @@ class AlienDevice final : public Device {
     return std::bit_cast<CUevent_st*>(kNowhere);
   }
   expected<std::byte*, Error> do_allocate(MemoryKind, std::uint64_t) override { return refuse(); }
+  expected<PointerInfo, Error> do_pointer_info(const void*) const noexcept override {
+    return refuse();
+  }
   expected<void, Error> do_make_current() noexcept override { return refuse(); }
   expected<void, Error> do_record(CUevent_st*, CUstream_st*) noexcept override { return refuse(); }
   expected<void, Error> do_wait(CUstream_st*, CUevent_st*) noexcept override { return refuse(); }

@@ -95,6 +95,21 @@ TEST_CASE("a budget that host memory can't cover is given back when the host ref
   }
 }
 
+TEST_CASE("an emulated device claims its memory to the byte, and only while it is allocated") {
+  const auto device = open_emulated();
+  const auto other = open_emulated();
+  const std::byte* end = nullptr;
+  {
+    const MemoryBlock block = must(device->allocate(MemoryKind::kCudaManaged, 300));
+    end = block.data() + block.byte_size();
+    CHECK(must(device->pointer_info(end - 1)).kind == MemoryKind::kCudaManaged);
+    CHECK(must(device->pointer_info(end)).kind == MemoryKind::kHost);
+    CHECK(must(device->pointer_info(block.data() - 1)).kind == MemoryKind::kHost);
+    CHECK(must(other->pointer_info(block.data())).kind == MemoryKind::kHost);
+  }
+  CHECK(must(device->pointer_info(end - 1)).kind == MemoryKind::kHost);
+}
+
 TEST_CASE("closing an emulated device waits for the work of streams that are gone already") {
   bool ran = false;  // plain: closing is what makes it visible
   auto device = open_emulated();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -34,6 +35,57 @@ TEST_CASE("memory of each kind is aligned and says what it is") {
     const MemoryBlock empty = must(bench.device().allocate(kind, 0));
     CHECK(empty.data() == nullptr);
     CHECK(empty.byte_size() == 0);
+  }
+}
+
+TEST_CASE("a device says what each byte of its memory belongs to, and of no other") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  const Device& device = bench.device();
+  constexpr std::size_t kBytes = 5000;
+  for (const MemoryKind kind : kAllKinds) {
+    CAPTURE(memory_kind_name(kind));
+    for (int block = 0; block < 3; ++block) {
+      const auto memory = bench.memory(kind, kBytes);
+      for (const std::size_t offset : {std::size_t{0}, kBytes / 2, kBytes - 1}) {
+        const PointerInfo info = must(device.pointer_info(memory.data() + offset));
+        CHECK(info.kind == kind);
+        CHECK(info.device ==
+              (is_device_resident(kind) ? std::optional(device.id()) : std::nullopt));
+      }
+    }
+  }
+  const int local = 0;
+  CHECK(must(device.pointer_info(&local)) == PointerInfo{MemoryKind::kHost, std::nullopt});
+  require_refused(device.pointer_info(nullptr), ErrorCode::kInvalidArgument, "DEVICE_NULL_POINTER");
+}
+
+TEST_CASE("a stream copies to and from memory of another device of its backend") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench here(subject);
+  Workbench there(open_or_skip(subject.open_other));
+  const StreamRef stream = here.stream();
+  constexpr std::size_t kBytes = 70'001;
+  std::mt19937 random(20261130);
+  const auto pattern = here.pinned(kBytes);
+  const auto result = here.pinned(kBytes);
+  for (const MemoryKind from : {MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
+    for (const MemoryKind to : {MemoryKind::kCudaDevice, MemoryKind::kCudaManaged}) {
+      CAPTURE(memory_kind_name(from), memory_kind_name(to));
+      std::generate(pattern.begin(), pattern.end(),
+                    [&] { return static_cast<std::byte>(random()); });
+      const auto near = here.memory(from, kBytes);
+      const auto far = there.memory(to, kBytes);
+      must(here.device().copy(stream, near.data(), pattern.data(), kBytes));
+      must(here.device().copy(stream, far.data(), near.data(), kBytes));
+      must(here.device().fill(stream, near.data(), std::byte{0}, kBytes));
+      must(here.device().copy(stream, near.data(), far.data(), kBytes));
+      must(here.device().copy(stream, result.data(), near.data(), kBytes));
+      here.finish(stream);
+      CHECK(std::equal(result.begin(), result.end(), pattern.begin()));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,13 @@
 #include "weftline/cuda/timed_event.hpp"
 
 namespace weftline {
+
+/// What a pointer points into.
+struct PointerInfo {
+  MemoryKind kind{MemoryKind::kUnknown};
+  std::optional<DeviceId> device{};  ///< The owner of kCudaDevice and kCudaManaged memory.
+  friend bool operator==(const PointerInfo&, const PointerInfo&) noexcept = default;
+};
 
 /// Why a hot call is refused, without words.
 struct DeviceRefusal {
@@ -57,6 +65,10 @@ class Device : public std::enable_shared_from_this<Device> {
   /// (DEVICE_MEMORY_KIND): kHost is `allocate_host_memory()`. 0 bytes give a block without data.
   /// kResourceExhausted (DEVICE_MEMORY_EXHAUSTED) names the size wanted and what is left.
   [[nodiscard]] expected<MemoryBlock, Error> allocate(MemoryKind kind, std::uint64_t bytes);
+  /// What `pointer` points into. Memory of another device, too, is known for what it is on CUDA; an
+  /// emulated device knows what it allocated itself, and takes everything else for kHost. Allocates
+  /// nothing and never blocks.
+  [[nodiscard]] expected<PointerInfo, Error> pointer_info(const void* pointer) const noexcept;
   /// Makes this device the calling thread's current one (cudaSetDevice). Before every callback on
   /// CUDA; nothing on an emulated device.
   expected<void, Error> make_current() noexcept;
@@ -128,6 +140,8 @@ class Device : public std::enable_shared_from_this<Device> {
                                                                      bool timed) = 0;
   [[nodiscard]] virtual expected<std::byte*, Error> do_allocate(MemoryKind kind,
                                                                 std::uint64_t bytes) = 0;
+  [[nodiscard]] virtual expected<PointerInfo, Error> do_pointer_info(
+      const void* pointer) const noexcept = 0;
   virtual expected<void, Error> do_make_current() noexcept = 0;
 
   virtual expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept = 0;

@@ -91,6 +91,9 @@ class ScriptedDevice final : public Device {
     live_bytes_ += bytes;
     return static_cast<std::byte*>(::operator new(bytes, std::align_val_t(kMemoryBlockAlignment)));
   }
+  expected<PointerInfo, Error> do_pointer_info(const void*) const noexcept override {
+    return PointerInfo{MemoryKind::kCudaDevice, id()};
+  }
   expected<void, Error> do_make_current() noexcept override { return {}; }
 
   expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override {
