@@ -9,9 +9,12 @@
 namespace weftline {
 namespace {
 
+std::string place_of(const TensorPoolOptions& options) {
+  return "tensor pool '" + options.name + "': ";
+}
+
 auto bad_option(const TensorPoolOptions& options, const std::string& what) {
-  return fail(ErrorCode::kInvalidArgument, "TENSOR_POOL_OPTIONS",
-              "tensor pool '" + options.name + "': " + what);
+  return fail(ErrorCode::kInvalidArgument, "TENSOR_POOL_OPTIONS", place_of(options) + what);
 }
 
 expected<void, Error> check_options(const TensorPoolOptions& options) {
@@ -33,6 +36,11 @@ expected<void, Error> check_options(const TensorPoolOptions& options) {
     return bad_option(options, "max_rank is " + std::to_string(options.max_rank) +
                                    "; it must be from 1 to " + std::to_string(kMaximumTensorRank));
   }
+  if (options.max_release_streams > kMaximumReleaseStreams) {
+    return bad_option(options,
+                      "max_release_streams is " + std::to_string(options.max_release_streams) +
+                          "; it must be at most " + std::to_string(kMaximumReleaseStreams));
+  }
   return {};
 }
 
@@ -45,12 +53,25 @@ std::uint64_t slot_stride(const TensorPoolOptions& options) noexcept {
   return __builtin_mul_overflow(padded, options.slot_count, &total) ? 0 : padded;
 }
 
-/// Errors of the device and of allocators know nothing of the pool.
+/// Errors of the device and of allocators know nothing of the pool, and those of a lost device have
+/// no words.
+Error with_place(Error error, const TensorPoolOptions& options) {
+  if (error.message.empty()) {
+    error.message = (options.device ? options.device->id().to_string() : "its memory") +
+                    " refused without a word; its first error says why";
+  }
+  error.message = place_of(options) + error.message;
+  return error;
+}
+
 template <class T>
-expected<T, Error> with_place(expected<T, Error> result, const std::string& place) {
-  if (!result) result.error().message = place + result.error().message;
+expected<T, Error> with_place(expected<T, Error> result, const TensorPoolOptions& options) {
+  if (!result) result.error() = with_place(std::move(result.error()), options);
   return result;
 }
+
+/// Only slots of this pool are on its lists.
+PoolSlot* next_of(PoolSlot& slot) noexcept { return static_cast<PoolSlot*>(slot.next); }
 
 }  // namespace
 
@@ -62,14 +83,14 @@ expected<TensorPool::Core*, Error> TensorPool::Core::build(const TensorPoolOptio
 }
 
 expected<void, Error> TensorPool::Core::make_slots() {
-  const std::string place = "tensor pool '" + options_.name + "': ";
   const std::uint64_t stride = slot_stride(options_);
   const std::string wanted = std::to_string(options_.slot_count) + " slots of " +
                              std::to_string(options_.slot_bytes) + " bytes in " +
                              std::string(memory_kind_name(options_.memory_kind)) + " memory";
   const auto no_memory = [&](const std::string& why) {
-    return fail(ErrorCode::kResourceExhausted, "TENSOR_POOL_MEMORY",
-                place + "can't have " + wanted + why + "; lower slot_count or slot_bytes");
+    return fail(
+        ErrorCode::kResourceExhausted, "TENSOR_POOL_MEMORY",
+        place_of(options_) + "can't have " + wanted + why + "; lower slot_count or slot_bytes");
   };
   if (stride == 0) return no_memory(": the total is past 2^64 bytes");
 
@@ -79,12 +100,12 @@ expected<void, Error> TensorPool::Core::make_slots() {
   if (!memory && memory.error().code == ErrorCode::kResourceExhausted) {
     return no_memory(" (" + std::to_string(total) + " bytes in all): " + memory.error().message);
   }
-  WEFTLINE_ASSIGN(memory_, with_place(std::move(memory), place));
+  WEFTLINE_ASSIGN(memory_, with_place(std::move(memory), options_));
 
-  slots_.reset(new (std::nothrow) TensorSlot[options_.slot_count]);
+  slots_.reset(new (std::nothrow) PoolSlot[options_.slot_count]);
   if (!slots_) return no_memory(": no host memory for their metadata");
   for (std::uint32_t index = 0; index < options_.slot_count; ++index) {
-    WEFTLINE_TRY(with_place(slots_[index].build(*this, memory_.data() + index * stride), place));
+    WEFTLINE_TRY(with_place(slots_[index].build(*this, memory_.data() + index * stride), options_));
   }
   // Pushed from the last one, so that the first loan gets the first slot.
   for (std::uint32_t index = options_.slot_count; index-- > 0;) put(slots_[index]);
@@ -98,24 +119,33 @@ TensorPool::Core::~Core() {
   }
 }
 
-expected<TensorLayout, Error> TensorPool::Core::fitting_layout(
-    const TensorLoanRequest& request) const noexcept {
+// A producer asks for the same again and again as a rule; then nothing is left to check.
+bool TensorPool::Core::repeats_last(const TensorLoanRequest& request) const noexcept {
+  return last_is_packed_ && request.byte_strides.empty() &&
+         same_dtype(request.dtype, last_layout_.dtype) &&
+         std::ranges::equal(request.shape, last_layout_.shape());
+}
+
+expected<void, Error> TensorPool::Core::check_fit(const TensorLoanRequest& request) noexcept {
+  if (repeats_last(request)) return {};
   if (request.shape.size() > options_.max_rank) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_RANK_TOO_HIGH");
   }
   auto layout = request.byte_strides.empty()
                     ? contiguous_layout(request.shape, request.dtype)
                     : strided_layout(request.shape, request.byte_strides, request.dtype);
-  if (layout && layout->byte_span() > options_.slot_bytes) {
+  if (!layout) return forward_error(std::move(layout));
+  if (layout->byte_span() > options_.slot_bytes) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_LARGER_THAN_SLOT");
   }
-  return layout;
+  last_layout_ = *layout;
+  last_is_packed_ = request.byte_strides.empty();
+  return {};
 }
 
-expected<TensorSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& request,
-                                                      StreamRef producer_stream) noexcept {
-  const auto layout = fitting_layout(request);
-  if (!layout) return tl::unexpected<Error>(layout.error());
+expected<PoolSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& request,
+                                                    StreamRef producer_stream) noexcept {
+  WEFTLINE_TRY(check_fit(request));
   if (options_.device && producer_stream) {
     if (producer_stream.get() == nullptr) {
       return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");
@@ -125,25 +155,29 @@ expected<TensorSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& r
     }
   }
   if (!find_free()) {
+    if (has_failed()) return make_unexpected(with_place(first_failure_, options_));
     refusals_.store(refusals_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return fail(ErrorCode::kResourceExhausted, "TENSOR_POOL_EXHAUSTED");
   }
-  TensorSlot& slot = *free_;
-  free_ = slot.next;
+  PoolSlot& slot = *free_;
+  free_ = next_of(slot);
   --available_;
   loans_.store(loans_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   const std::uint32_t in_use = options_.slot_count - available_ - lost_;
   if (in_use > high_water_.load(std::memory_order_relaxed)) {
     high_water_.store(in_use, std::memory_order_relaxed);
   }
-  slot.borrow(*layout, producer_stream);
+  slot.borrow(last_layout_, producer_stream);
   return &slot;
 }
 
+// After a failure the answer is yes, for borrow() to say what has failed: a lane that was told "no"
+// might wait for slots that will never come back.
 bool TensorPool::Core::has_free_slot() noexcept {
-  if (find_free()) return true;
+  if (find_free() || has_failed()) return true;
   signal_.arm();
-  if (!find_free()) return false;  // see ReturnSignal: what came back before the arm is found here
+  // See ReturnSignal: what came back before the arm is found here.
+  if (!find_free() && !has_failed()) return false;
   signal_.disarm();
   return true;
 }
@@ -158,20 +192,20 @@ bool TensorPool::Core::find_free() noexcept {
 // back meanwhile (ABA) can do no harm.
 void TensorPool::Core::collect_returned() noexcept {
   if (returned_.load() == nullptr) return;
-  TensorSlot* slot = returned_.exchange(nullptr, std::memory_order_acquire);
-  while (slot != nullptr) put(*std::exchange(slot, slot->next));
+  PoolSlot* slot = returned_.exchange(nullptr, std::memory_order_acquire);
+  while (slot != nullptr) put(*std::exchange(slot, next_of(*slot)));
 }
 
 void TensorPool::Core::poll_retiring() noexcept {
-  TensorSlot* slot = std::exchange(retiring_, nullptr);
+  PoolSlot* slot = std::exchange(retiring_, nullptr);
   while (slot != nullptr) {
-    TensorSlot& polled = *std::exchange(slot, slot->next);
+    PoolSlot& polled = *std::exchange(slot, next_of(*slot));
     polled.poll();
     put(polled);
   }
 }
 
-void TensorPool::Core::put(TensorSlot& slot) noexcept {
+void TensorPool::Core::put(PoolSlot& slot) noexcept {
   switch (slot.state()) {
     case SlotState::kFree:
       slot.next = std::exchange(free_, &slot);
@@ -185,13 +219,20 @@ void TensorPool::Core::put(TensorSlot& slot) noexcept {
   }
 }
 
-void TensorPool::Core::take_back(TensorSlot& slot) noexcept {
-  TensorSlot* head = returned_.load(std::memory_order_relaxed);
+void TensorPool::Core::take_back(PoolSlot& slot) noexcept {
+  PoolSlot* head = returned_.load(std::memory_order_relaxed);
   do {
     slot.next = head;
   } while (!returned_.compare_exchange_weak(head, &slot));
   signal_.notify();
   if (balance_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void TensorPool::Core::note_failure(Error&& error) noexcept {
+  Failure none = Failure::kNone;
+  if (!failure_.compare_exchange_strong(none, Failure::kBeingNoted)) return;
+  first_failure_ = std::move(error);
+  failure_.store(Failure::kNoted, std::memory_order_release);
 }
 
 // Returns are subtracted one by one, loans are added in one sum here: so the balance is never
@@ -204,7 +245,7 @@ void TensorPool::Core::close() noexcept {
 
 bool TensorPool::Core::waits_for_device() const noexcept {
   return std::any_of(slots_.get(), slots_.get() + options_.slot_count,
-                     [](const TensorSlot& slot) { return slot.state() == SlotState::kRetiring; });
+                     [](const PoolSlot& slot) { return slot.state() == SlotState::kRetiring; });
 }
 
 TensorPoolUsage TensorPool::Core::usage() const noexcept {
@@ -218,7 +259,7 @@ TensorPoolUsage TensorPool::Core::usage() const noexcept {
   usage.in_use_high_water = high_water_.load(std::memory_order_relaxed);
   usage.loans = loans_.load(std::memory_order_relaxed);
   usage.refusals = refusals_.load(std::memory_order_relaxed);
-  usage.host_waits = host_waits_.load(std::memory_order_relaxed);
+  usage.host_waits = host_waits_.read();
   return usage;
 }
 

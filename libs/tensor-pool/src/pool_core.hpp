@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "pool_slot.hpp"
 #include "return_signal.hpp"
-#include "tensor_slot.hpp"
 #include "weftline/tensor/tensor_pool.hpp"
 
 namespace weftline {
@@ -26,8 +26,8 @@ class TensorPool::Core {
 
   // The producer's thread.
 
-  [[nodiscard]] expected<TensorSlot*, Error> borrow(const TensorLoanRequest& request,
-                                                    StreamRef producer_stream) noexcept;
+  [[nodiscard]] expected<PoolSlot*, Error> borrow(const TensorLoanRequest& request,
+                                                  StreamRef producer_stream) noexcept;
   [[nodiscard]] bool has_free_slot() noexcept;
   void set_return_callback(SlotReturnCallback callback) noexcept { signal_.set(callback); }
   /// The TensorPool is gone. Deletes this core, now or when the last slot is back.
@@ -35,9 +35,13 @@ class TensorPool::Core {
 
   // Any thread.
 
-  /// Takes a slot that `retire()` has brought to kFree, kRetiring or kQuarantined. May delete this.
-  void take_back(TensorSlot& slot) noexcept;
-  void count_host_wait() noexcept { host_waits_.fetch_add(1, std::memory_order_relaxed); }
+  /// Takes a slot that its last holder has brought to kFree, kRetiring or kQuarantined. May delete
+  /// this.
+  void take_back(PoolSlot& slot) noexcept;
+  /// Keeps the first failure of the device, for `borrow()` to report when no slot is left: the
+  /// device may say it in words only once. Before the `take_back()` of the slot that it cost.
+  void note_failure(Error&& error) noexcept;
+  [[nodiscard]] HostWaitCounters& host_waits() noexcept { return host_waits_; }
   [[nodiscard]] bool waits_for_device() const noexcept;
   [[nodiscard]] TensorPoolUsage usage() const noexcept;
   [[nodiscard]] const TensorPoolOptions& options() const noexcept { return options_; }
@@ -45,20 +49,28 @@ class TensorPool::Core {
  private:
   explicit Core(const TensorPoolOptions& options) : options_(options) {}
   [[nodiscard]] expected<void, Error> make_slots();
-  [[nodiscard]] expected<TensorLayout, Error> fitting_layout(
-      const TensorLoanRequest& request) const noexcept;
+  [[nodiscard]] bool repeats_last(const TensorLoanRequest& request) const noexcept;
+  /// Makes `last_layout_` that of the request.
+  [[nodiscard]] expected<void, Error> check_fit(const TensorLoanRequest& request) noexcept;
   [[nodiscard]] bool find_free() noexcept;
   void collect_returned() noexcept;
   void poll_retiring() noexcept;
-  void put(TensorSlot& slot) noexcept;
+  void put(PoolSlot& slot) noexcept;
+  [[nodiscard]] bool has_failed() const noexcept {
+    return failure_.load(std::memory_order_acquire) == Failure::kNoted;
+  }
+
+  enum class Failure : std::uint8_t { kNone, kBeingNoted, kNoted };
 
   const TensorPoolOptions options_;
   MemoryBlock memory_{};
-  std::unique_ptr<TensorSlot[]> slots_{};
+  std::unique_ptr<PoolSlot[]> slots_{};
 
   // The producer's thread only; the counters are atomic for readers of usage().
-  alignas(64) TensorSlot* free_{nullptr};
-  TensorSlot* retiring_{nullptr};
+  alignas(64) PoolSlot* free_{nullptr};
+  PoolSlot* retiring_{nullptr};
+  TensorLayout last_layout_{};  ///< Of the last request that fits.
+  bool last_is_packed_{false};  ///< It was asked for without strides.
   std::uint32_t available_{0};  ///< Slots on `free_`.
   std::uint32_t lost_{0};       ///< Quarantined slots that came back.
   std::atomic<std::uint32_t> high_water_{0};
@@ -66,10 +78,12 @@ class TensorPool::Core {
   std::atomic<std::uint64_t> refusals_{0};
 
   // Shared with whoever drops handles.
-  alignas(64) std::atomic<TensorSlot*> returned_{nullptr};
+  alignas(64) std::atomic<PoolSlot*> returned_{nullptr};
   std::atomic<std::int64_t> balance_{0};
   ReturnSignal signal_{};
-  std::atomic<std::uint64_t> host_waits_{0};
+  HostWaitCounters host_waits_{};
+  std::atomic<Failure> failure_{Failure::kNone};
+  Error first_failure_{};  ///< Written once, before `failure_` says kNoted.
 };
 
 }  // namespace weftline

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "release_set.hpp"
+#include "weftline/tensor/release_set.hpp"
 
 #include <new>
 
@@ -12,7 +12,7 @@ expected<void, Error> ReleaseSet::build(const std::shared_ptr<Device>& device,
   if (!entries_) {
     return fail(ErrorCode::kResourceExhausted, "TENSOR_POOL_MEMORY",
                 "no host memory for " + std::to_string(capacity) +
-                    " release streams of a slot: lower max_release_streams");
+                    " release streams of a tensor: lower their number");
   }
   for (std::uint32_t index = 0; index < capacity; ++index) {
     WEFTLINE_ASSIGN(entries_[index].event, device->create_event());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/tensor/tensor_output_loan.hpp"
 
-#include "tensor_slot.hpp"
+#include "pool_slot.hpp"
 
 namespace weftline {
 
@@ -31,14 +31,25 @@ expected<TensorWriteGuard, Error> TensorOutputLoan::write(StreamRef stream) noex
   return TensorWriteGuard(*slot_, stream);
 }
 
-void* TensorWriteGuard::data() const noexcept { return slot_ != nullptr ? slot_->data() : nullptr; }
+TensorWriteGuard::TensorWriteGuard(PoolSlot& slot, StreamRef stream) noexcept
+    : slot_(&slot), loan_number_(slot.loan_number()), stream_(stream) {}
+
+bool TensorWriteGuard::writing() const noexcept {
+  return slot_ != nullptr && slot_->is_writing(loan_number_);
+}
+
+void* TensorWriteGuard::data() const noexcept { return writing() ? slot_->data() : nullptr; }
 
 std::uint64_t TensorWriteGuard::byte_size() const noexcept {
-  return slot_ != nullptr ? slot_->layout().byte_span() : 0;
+  return writing() ? slot_->layout().byte_span() : 0;
 }
 
 expected<void, Error> TensorWriteGuard::commit() && noexcept {
   if (slot_ == nullptr) return fail(ErrorCode::kInvalidArgument, "TENSOR_GUARD_EMPTY");
+  if (!writing()) {
+    slot_ = nullptr;
+    return fail(ErrorCode::kInvalidArgument, "TENSOR_GUARD_STALE");
+  }
   return std::exchange(slot_, nullptr)->commit();
 }
 

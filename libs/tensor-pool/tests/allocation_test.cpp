@@ -62,6 +62,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace weftline {
 namespace {
 
+using testing::ScriptedDevice;
+
 /// Allocations on any thread while `path` runs.
 template <class Path>
 int allocations_in(Path&& path) {

@@ -16,6 +16,8 @@
 namespace weftline {
 namespace {
 
+using testing::ScriptedDevice;
+
 constexpr std::uint32_t kSlots = 4;
 constexpr std::size_t kStreams = 4;
 constexpr std::uint32_t kReleaseStreams = 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <vector>
 
 #include "pool_fixture.hpp"
@@ -9,6 +10,8 @@
 namespace weftline {
 namespace {
 
+using Catch::Matchers::ContainsSubstring;
+using testing::ScriptedDevice;
 using Op = ScriptedDevice::Op;
 
 std::vector<Stream> make_streams(ScriptedDevice& device, std::size_t count) {
@@ -182,30 +185,73 @@ TEST_CASE("a slot whose release can't be recorded is quarantined and the others 
     CHECK(pool.usage().quarantined == 1);
     CHECK(pool.usage().in_use == 0);
     Tensor other = publish_one(pool, streams[0].ref());
-    CHECK_FALSE(pool.has_free_slot());
     CHECK_FALSE(pool.waits_for_device());
     CHECK(pool.usage().in_use_high_water == 1);
+    must(device->fill(streams[0].ref(), nullptr, std::byte{0}, 0));
     must(device->fill(streams[1].ref(), nullptr, std::byte{0}, 0));
   }
   // Nothing tells about a quarantined slot's work but the streams themselves, so those were
   // awaited.
+  CHECK(device->count(Op::kSynchronizeStream, streams[0].ref()) == 1);
   CHECK(device->count(Op::kSynchronizeStream, streams[1].ref()) == 1);
   CHECK(device->live_bytes() == 0);
   CHECK_FALSE(device->freed_while_pending());
 }
 
-TEST_CASE("a slot whose release can't be asked about is quarantined") {
+TEST_CASE("a pool whose device failed says so instead of asking to wait for slots") {
+  const auto device = ScriptedDevice::make();
+  const auto streams = make_streams(*device, 1);
+  TensorPool pool = must_build(device_options(device, 2));
+  const Op broken = GENERATE(Op::kQuery, Op::kRecord);
+  Tensor first = publish_one(pool, streams[0].ref());
+  Tensor second = publish_one(pool, streams[0].ref());
+  must(first.set_deallocation_stream(streams[0].ref()));
+  must(second.set_deallocation_stream(streams[0].ref()));
+  device->break_operation(broken);
+  first = {};
+  second = {};
+
+  // A lane asks first, and must not be told to wait: nobody would ever wake it.
+  CHECK(pool.has_free_slot());
+  CHECK(pool.usage().quarantined == 2);
+  CHECK(pool.usage().retiring == 0);
+  for (int ask = 0; ask < 2; ++ask) {
+    const auto refused = pool.allocate(kSmall, streams[0].ref());
+    CHECK(refusal(refused) == Refusal{ErrorCode::kFailure, "SCRIPTED_FAILURE"});
+    CHECK(refused.error().message == "tensor pool 'camera.frame': the script broke this operation");
+  }
+  CHECK(pool.usage().refusals == 0);
+
+  device->mend();
+  device->pass(streams[0].ref());
+  CHECK(refusal(pool.allocate(kSmall, streams[0].ref())).token == "SCRIPTED_FAILURE");
+}
+
+TEST_CASE("a failure that came without words is told with the device that it came from") {
   const auto device = ScriptedDevice::make();
   const auto streams = make_streams(*device, 1);
   TensorPool pool = must_build(device_options(device, 1));
+  Tensor tensor = publish_one(pool, streams[0].ref());
+  device->break_operation(Op::kQuery);
+  CHECK(refusal(tensor.synchronize_for_host()).token == "SCRIPTED_FAILURE");
+  tensor = {};
+  const auto refused = pool.allocate(kSmall, streams[0].ref());
+  CHECK(refusal(refused).token == "SCRIPTED_LOST");
+  CHECK_THAT(refused.error().message, ContainsSubstring("'camera.frame': emulated:7 refused"));
+}
+
+TEST_CASE("a failed slot is no reason to refuse while another one is free") {
+  const auto device = ScriptedDevice::make();
+  const auto streams = make_streams(*device, 1);
+  TensorPool pool = must_build(device_options(device, 2));
   { const Tensor tensor = publish_one(pool, streams[0].ref()); }
   device->break_operation(Op::kQuery);
-  CHECK_FALSE(pool.has_free_slot());
-  device->mend();
-  device->pass(streams[0].ref());
-  CHECK_FALSE(pool.has_free_slot());
-  CHECK(pool.usage().quarantined == 1);
-  CHECK(pool.usage().retiring == 0);
+  {
+    const TensorOutputLoan held = must(pool.allocate(kSmall, {}));
+    CHECK(refusal(pool.allocate(kSmall, {})).token == "SCRIPTED_FAILURE");
+    CHECK(pool.usage().quarantined == 1);
+  }
+  CHECK(pool.allocate(kSmall, {}).has_value());
 }
 
 TEST_CASE("a quarantined slot wakes a lane that waits, so that it can see the pool shrink") {
@@ -220,6 +266,7 @@ TEST_CASE("a quarantined slot wakes a lane that waits, so that it can see the po
   device->break_operation(Op::kRecord);
   tensor = {};
   CHECK(wakes == 1);
+  CHECK(pool.has_free_slot());
 }
 
 }  // namespace

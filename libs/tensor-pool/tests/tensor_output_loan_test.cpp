@@ -13,6 +13,7 @@
 namespace weftline {
 namespace {
 
+using testing::ScriptedDevice;
 using Op = ScriptedDevice::Op;
 
 static_assert(!std::is_copy_constructible_v<TensorOutputLoan>);
@@ -97,14 +98,37 @@ TEST_CASE("a guard commits once") {
   CHECK(loan.committed());
 }
 
-TEST_CASE("a guard that outlived its loan can't commit") {
+TEST_CASE("a guard that outlived its loan has no bytes and can't commit") {
   TensorPool pool = must_build(host_options(1));
   std::optional<TensorOutputLoan> loan(must(pool.allocate(kSmall, {})));
   TensorWriteGuard guard = must(loan->write({}));
   loan.reset();
+  CHECK(guard.data() == nullptr);
+  CHECK(guard.byte_size() == 0);
   CHECK(refusal(std::move(guard).commit()) ==
-        Refusal{ErrorCode::kInvalidArgument, "TENSOR_NOT_WRITING"});
+        Refusal{ErrorCode::kInvalidArgument, "TENSOR_GUARD_STALE"});
+  CHECK(refusal(std::move(guard).commit()).token == "TENSOR_GUARD_EMPTY");
   CHECK(pool.has_free_slot());
+}
+
+TEST_CASE("a guard that outlived its loan can't write or commit the slot's next loan") {
+  TensorPool pool = must_build(host_options(1));
+  std::optional<TensorOutputLoan> first(must(pool.allocate(kSmall, {})));
+  TensorWriteGuard stale = must(first->write({}));
+  first.reset();
+  TensorOutputLoan second = must(pool.allocate(kSmall, {}));
+  CHECK(stale.data() == nullptr);
+  TensorWriteGuard guard = must(second.write({}));
+  CHECK(guard.data() != nullptr);
+  CHECK(stale.data() == nullptr);
+  CHECK(stale.byte_size() == 0);
+  TensorWriteGuard moved(std::move(stale));
+  CHECK(moved.data() == nullptr);
+  CHECK(refusal(std::move(moved).commit()) ==
+        Refusal{ErrorCode::kInvalidArgument, "TENSOR_GUARD_STALE"});
+  CHECK_FALSE(second.committed());
+  must(std::move(guard).commit());
+  CHECK(second.committed());
 }
 
 TEST_CASE("a moved loan takes the write phase along") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/tensor/tensor_pool.hpp"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -12,6 +14,8 @@
 
 namespace weftline {
 namespace {
+
+using testing::ScriptedDevice;
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -41,6 +45,10 @@ TEST_CASE("a pool is not built from options that make no sense, and the message 
   CHECK_THAT(message_of(options), ContainsSubstring("max_rank is 0"));
   options.max_rank = kMaximumTensorRank + 1;
   CHECK_THAT(message_of(options), ContainsSubstring("max_rank is 9"));
+  options = host_options(2);
+  options.max_release_streams = kMaximumReleaseStreams + 1;
+  CHECK_THAT(message_of(options),
+             ContainsSubstring("max_release_streams is 4097; it must be at most 4096"));
   options = host_options(2);
   options.memory_kind = MemoryKind::kUnknown;
   CHECK_THAT(message_of(options), ContainsSubstring("memory_kind"));
@@ -166,6 +174,36 @@ TEST_CASE("empty, scalar and strided tensors are lent with the size that they sp
   CHECK(size_of({2, 4}, {12, 1}) == 16);
 }
 
+TEST_CASE("every loan has the layout that it asked for, whatever was asked for before") {
+  TensorPool pool = must_build(host_options(1));
+  struct Request {
+    std::vector<std::int64_t> shape;
+    DLDataType dtype;
+    std::vector<std::int64_t> strides;
+  };
+  const DLDataType word{kDLUInt, 16, 1};
+  const std::vector<Request> requests{
+      {{2, 2}, kByte, {}}, {{2, 2}, kByte, {8, 1}}, {{2, 2}, kByte, {}}, {{2, 2}, word, {}},
+      {{2}, word, {}},     {{2, 1}, word, {}},      {{}, word, {}},      {{}, kByte, {}},
+  };
+  for (const Request& first : requests) {
+    for (const Request& then : requests) {
+      const auto ask = [&](const Request& request) {
+        return must(pool.allocate({request.shape, request.dtype, request.strides}, {}));
+      };
+      static_cast<void>(ask(first));
+      static_cast<void>(pool.allocate({std::array<std::int64_t, 1>{17}, kByte}, {}));
+      const TensorOutputLoan loan = ask(then);
+      const TensorLayout expected_layout =
+          then.strides.empty() ? must(contiguous_layout(then.shape, then.dtype))
+                               : must(strided_layout(then.shape, then.strides, then.dtype));
+      CHECK(std::ranges::equal(loan.shape(), expected_layout.shape()));
+      CHECK(std::ranges::equal(loan.byte_strides(), expected_layout.byte_strides()));
+      CHECK(loan.byte_size() == expected_layout.byte_span());
+    }
+  }
+}
+
 TEST_CASE("usage counts slots by where they are") {
   const auto device = ScriptedDevice::make();
   const Stream stream = must(device->create_stream({}));
@@ -268,6 +306,20 @@ TEST_CASE("the return callback is called once after a no, and not unless asked")
   second = {};
   CHECK(wakes.count == 1);
   CHECK(pool.has_free_slot());
+}
+
+TEST_CASE("a slot that comes back while the others are asked about is not overlooked") {
+  const auto device = ScriptedDevice::make();
+  const Stream stream = must(device->create_stream({}));
+  Wakes wakes;
+  TensorPool pool = must_build(device_options(device, 2, MemoryKind::kPinnedHost));
+  pool.set_return_callback(wakes.callback());
+  { const Tensor retiring = publish_one(pool, stream.ref()); }
+  Tensor host_written = publish_one(pool, stream.ref(), {});
+  // It drops after the lane has looked for returned slots, and before the callback is armed.
+  device->on_next_query([&] { host_written = {}; });
+  CHECK(pool.has_free_slot());
+  CHECK(wakes.count == 0);
 }
 
 TEST_CASE("a slot that waits for its device wakes the lane once, which then has to poll") {

@@ -13,6 +13,7 @@
 namespace weftline {
 namespace {
 
+using testing::ScriptedDevice;
 using Op = ScriptedDevice::Op;
 
 static_assert(sizeof(Tensor) == sizeof(void*));
@@ -23,7 +24,6 @@ struct DeviceBench {
   std::shared_ptr<ScriptedDevice> device{ScriptedDevice::make()};
   Stream producer{must(device->create_stream({}))};
   Stream consumer{must(device->create_stream({}))};
-  Stream foreign_owner{};
 };
 
 TEST_CASE("an empty tensor has nothing and every operation on it says so") {
@@ -104,7 +104,7 @@ TEST_CASE(
   CHECK(calls[0].event == ready);
   CHECK(calls[1].op == Op::kWait);
   CHECK(calls[1].stream == bench.producer.ref());
-  CHECK(pool.usage().host_waits == 0);
+  CHECK(pool.usage().host_waits.total() == 0);
 }
 
 TEST_CASE("a tensor that the host wrote needs no readiness wait") {
@@ -115,7 +115,21 @@ TEST_CASE("a tensor that the host wrote needs no readiness wait") {
   must(tensor.synchronize_for_host());
   must(tensor.prepare_for_consumer({}));
   CHECK(bench.device->take_calls().empty());
-  CHECK(pool.usage().host_waits == 0);
+  CHECK(pool.usage().host_waits.total() == 0);
+}
+
+TEST_CASE("what the slot's last loan left is no readiness of the next one") {
+  DeviceBench bench;
+  TensorPool pool = must_build(device_options(bench.device, 1, MemoryKind::kPinnedHost));
+  { const Tensor device_written = publish_one(pool, bench.producer.ref()); }
+  bench.device->pass(bench.producer.ref());
+  Tensor tensor = publish_one(pool, bench.producer.ref(), {});
+  static_cast<void>(bench.device->take_calls());
+  must(tensor.enqueue_ready_wait(bench.consumer.ref()));
+  must(tensor.synchronize_for_host());
+  tensor = {};
+  CHECK(bench.device->take_calls().empty());
+  CHECK(pool.has_free_slot());
 }
 
 TEST_CASE("preparing for a consumer with a stream waits there and registers it for release") {
@@ -124,7 +138,7 @@ TEST_CASE("preparing for a consumer with a stream waits there and registers it f
   Tensor tensor = publish_one(pool, bench.producer.ref());
   must(tensor.prepare_for_consumer(bench.consumer.ref()));
   CHECK(bench.device->count(Op::kWait, bench.consumer.ref()) == 1);
-  CHECK(pool.usage().host_waits == 0);
+  CHECK(pool.usage().host_waits.total() == 0);
 
   tensor = {};
   CHECK(bench.device->count(Op::kRecord, bench.consumer.ref()) == 1);
@@ -140,16 +154,18 @@ TEST_CASE("preparing for a consumer without a stream waits on the host only for 
   const Tensor pending = publish_one(pool, bench.producer.ref());
   must(pending.prepare_for_consumer({}));
   CHECK(bench.device->count(Op::kSynchronizeEvent) == 1);
-  CHECK(pool.usage().host_waits == 1);
+  CHECK(pool.usage().host_waits.total() == 1);
 
   must(pending.prepare_for_consumer({}));
   must(pending.synchronize_for_host());
   CHECK(bench.device->count(Op::kSynchronizeEvent) == 1);
-  CHECK(pool.usage().host_waits == 1);
+  CHECK(pool.usage().host_waits.total() == 1);
 
   const Tensor another = publish_one(pool, bench.producer.ref());
   must(another.synchronize_for_host());
-  CHECK(pool.usage().host_waits == 2);
+  CHECK(pool.usage().host_waits.streamless_consumer == 1);
+  CHECK(pool.usage().host_waits.synchronize_for_host == 1);
+  CHECK(pool.usage().host_waits.total() == 2);
 }
 
 TEST_CASE("streams that can't serve a tensor are refused by name") {
@@ -178,7 +194,7 @@ TEST_CASE("streams that can't serve a tensor are refused by name") {
 
   CHECK(bench.device->count(Op::kWait) == 0);
   CHECK(bench.device->count(Op::kCopy) == 0);
-  CHECK(pool.usage().host_waits == 0);
+  CHECK(pool.usage().host_waits.total() == 0);
 }
 
 TEST_CASE("a plain host tensor takes consumers with and without a stream, and no release stream") {
@@ -209,7 +225,7 @@ TEST_CASE("a host tensor is copied to the host at once, in whole or from its sta
   CHECK(bytes[2] == 2);
   CHECK(bytes[3] == 0);
   must(tensor.copy_to_host(nullptr, 0, {}));
-  CHECK(pool.usage().host_waits == 0);
+  CHECK(pool.usage().host_waits.total() == 0);
 
   const Refusal size{ErrorCode::kInvalidArgument, "TENSOR_COPY_SIZE"};
   CHECK(refusal(tensor.copy_to_host(bytes.data(), 17, {})) == size);
@@ -230,7 +246,8 @@ TEST_CASE("a blocking copy of a device tensor is ordered after the writes and re
   std::array<std::uint8_t, 16> bytes{};
   must(tensor.copy_to_host(bytes.data(), 16, bench.consumer.ref()));
   CHECK(bytes[15] == 9);
-  CHECK(pool.usage().host_waits == 1);
+  CHECK(pool.usage().host_waits.copy_to_host == 1);
+  CHECK(pool.usage().host_waits.total() == 1);
   const auto calls = bench.device->take_calls();
   REQUIRE(calls.size() == 3);
   CHECK(calls[0].op == Op::kWait);
@@ -241,13 +258,65 @@ TEST_CASE("a blocking copy of a device tensor is ordered after the writes and re
   CHECK(bench.device->count(Op::kRecord, bench.consumer.ref()) == 0);
 }
 
+TEST_CASE("a blocking copy without a stream waits and copies on the host, where a host can") {
+  DeviceBench bench;
+  const MemoryKind kind = GENERATE(MemoryKind::kPinnedHost, MemoryKind::kCudaManaged);
+  TensorPool pool = must_build(device_options(bench.device, 1, kind));
+  TensorOutputLoan loan = must(pool.allocate(kSmall, bench.producer.ref()));
+  must(loan.write_and_commit(bench.producer.ref(), [&](void* data, std::uint64_t bytes) {
+    return bench.device->fill(bench.producer.ref(), data, std::byte{9}, bytes);
+  }));
+  const Tensor tensor = must(publish(std::move(loan)));
+  static_cast<void>(bench.device->take_calls());
+
+  std::array<std::uint8_t, 16> bytes{};
+  must(tensor.copy_to_host(bytes.data(), 16, {}));
+  CHECK(bytes[15] == 9);
+  CHECK(bench.device->count(Op::kSynchronizeEvent) == 1);
+  CHECK(bench.device->count(Op::kCopy) == 0);
+  CHECK(pool.usage().host_waits.copy_to_host == 1);
+  bytes.fill(0);
+  must(tensor.copy_to_host(bytes.data(), 16, {}));
+  CHECK(bytes[15] == 9);
+  CHECK(pool.usage().host_waits.total() == 1);  // it was ready
+  CHECK(refusal(tensor.copy_to_host_async(bytes.data(), 16, {})).token == "TENSOR_STREAM_REQUIRED");
+}
+
+TEST_CASE("a blocking copy whose wait fails still holds the slot") {
+  DeviceBench bench;
+  TensorPoolOptions options = device_options(bench.device, 1);
+  options.max_release_streams = GENERATE(1U, 0U);
+  std::array<std::uint8_t, 16> bytes{};
+  {
+    TensorPool pool = must_build(options);
+    Tensor tensor = publish_one(pool, bench.producer.ref());
+    bench.device->break_operation(Op::kSynchronizeStream);
+    CHECK(refusal(tensor.copy_to_host(bytes.data(), 16, bench.consumer.ref())).token ==
+          "SCRIPTED_FAILURE");
+    bench.device->mend();
+    tensor = {};
+    bench.device->pass(bench.producer.ref());
+    if (options.max_release_streams == 1) {
+      CHECK_FALSE(pool.has_free_slot());
+      bench.device->pass(bench.consumer.ref());
+      CHECK(pool.has_free_slot());
+    } else {
+      // There is no room to remember the stream, so nothing can ever tell that the copy is done.
+      bench.device->pass(bench.consumer.ref());
+      CHECK(refusal(pool.allocate(kSmall, {})).token == "TENSOR_WORK_UNPROVEN");
+      CHECK(pool.usage().quarantined == 1);
+    }
+  }
+  CHECK_FALSE(bench.device->freed_while_pending());
+}
+
 TEST_CASE("an asynchronous copy returns at once and holds the slot until its stream has passed") {
   DeviceBench bench;
   TensorPool pool = must_build(device_options(bench.device, 1));
   Tensor tensor = publish_one(pool, bench.producer.ref());
   std::array<std::uint8_t, 16> bytes{};
   must(tensor.copy_to_host_async(bytes.data(), 16, bench.consumer.ref()));
-  CHECK(pool.usage().host_waits == 0);
+  CHECK(pool.usage().host_waits.total() == 0);
   CHECK(bench.device->count(Op::kSynchronizeStream) == 0);
 
   tensor = {};

@@ -12,28 +12,33 @@
 
 namespace weftline {
 
-class TensorSlot;  // private to tensor-pool
+class TensorBacking;
 
-/// A read-only lease on one published slot: one pointer, copied by an atomic increment, never
-/// allocating. The slot returns to its pool after the last handle is gone and the work of every
-/// registered consumer stream has passed. Handles may be copied and dropped on any thread; one
-/// handle object belongs to one thread at a time. An empty handle (default, moved-from) has rank 0,
-/// no data, and answers kInvalidArgument (TENSOR_EMPTY).
+/// A read-only lease on one published slot, or on bytes of another owner (TensorBacking): one
+/// pointer, copied by an atomic increment, never allocating. A slot returns to its pool after the
+/// last handle is gone and the work of every registered consumer stream has passed. Handles may be
+/// copied and dropped on any thread; one handle object belongs to one thread at a time. An empty
+/// handle (default, moved-from) has rank 0, no data, and answers kInvalidArgument (TENSOR_EMPTY).
 ///
 /// Streams given to a tensor are of its own device, else kNotSupported (TENSOR_STREAM_FOREIGN);
 /// where one is needed, no stream or the default stream (a null handle) is kInvalidArgument
-/// (TENSOR_STREAM_REQUIRED). A plain host tensor (MemoryKind::kHost) belongs to no device and has
-/// neither readiness nor release: device work that reads it must be over before the handle drops.
+/// (TENSOR_STREAM_REQUIRED). Where nobody has said when the bytes are ready, all that reads them is
+/// kNotSupported (TENSOR_READINESS_UNKNOWN). A plain host tensor (MemoryKind::kHost) belongs to no
+/// device and has neither readiness nor release: device work that reads it must be over before the
+/// handle drops.
+///
+/// Dropping the last handle makes device calls (one record per registered stream), and may wait for
+/// the device once the pool is gone: so not inside a host task on a stream (`launch_host`).
 class Tensor {
  public:
   Tensor() noexcept = default;
   Tensor(const Tensor& other) noexcept;
-  Tensor(Tensor&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+  Tensor(Tensor&& other) noexcept : backing_(std::exchange(other.backing_, nullptr)) {}
   Tensor& operator=(const Tensor& other) noexcept;
   Tensor& operator=(Tensor&& other) noexcept;
   ~Tensor();
 
-  [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
+  [[nodiscard]] explicit operator bool() const noexcept { return backing_ != nullptr; }
 
   [[nodiscard]] const TensorLayout& layout() const noexcept;
   [[nodiscard]] std::span<const std::int64_t> shape() const noexcept { return layout().shape(); }
@@ -64,28 +69,37 @@ class Tensor {
   /// thread; never blocks.
   expected<void, Error> set_deallocation_stream(StreamRef stream) const noexcept;
   /// What the runtime does for a consumer before its compute(): both of the above (neither for a
-  /// plain host tensor), or, without a stream, `synchronize_for_host()`.
+  /// plain host tensor), or, without a stream, a wait on the host for the producer's device work,
+  /// counted as HostWaits::streamless_consumer.
   expected<void, Error> prepare_for_consumer(StreamRef stream) const noexcept;
 
   /// Blocks the calling thread until the producer's device work on these bytes is done; at once for
-  /// a host writer.
+  /// a host writer. A wait is counted (HostWaits), like that of `copy_to_host()`.
   expected<void, Error> synchronize_for_host() const noexcept;
   /// Copies `bytes` from the start into host memory after the producer's writes. kInvalidArgument
   /// (TENSOR_COPY_SIZE) when that is more than byte_size(), or when `destination` is null and
-  /// `bytes` is not 0. The first waits until `stream` has passed the copy. The second doesn't, and
-  /// registers `stream` as a deallocation stream: `destination` and `stream` must live until the
-  /// copy is done. Plain host tensors need no stream and are copied before the call returns.
+  /// `bytes` is not 0. Plain host tensors need no stream and are copied before the call returns.
+  ///
+  /// The first blocks until `stream` has passed the copy, and then has no more use for `stream`;
+  /// with no stream it waits on the host and copies there, where a host can reach the bytes. When
+  /// the wait fails, the copy may still be queued: `destination` and `stream` must then live as
+  /// after the second.
+  ///
+  /// The second always needs a stream, and registers it as a deallocation stream: `destination`
+  /// must live until the copy is done, `stream` as long as the pool. It never waits for the
+  /// producer, but CUDA itself blocks the caller when it copies device memory into plain host
+  /// memory, uncounted: take a pinned destination.
   expected<void, Error> copy_to_host(void* destination, std::uint64_t bytes,
                                      StreamRef stream) const noexcept;
   expected<void, Error> copy_to_host_async(void* destination, std::uint64_t bytes,
                                            StreamRef stream) const noexcept;
 
-  /// Takes over one reference. For tensor-pool.
-  static Tensor adopt(TensorSlot& slot) noexcept { return Tensor(&slot); }
+  /// Takes over one reference. For libraries that make tensors.
+  static Tensor adopt(TensorBacking& backing) noexcept { return Tensor(&backing); }
 
  private:
-  explicit Tensor(TensorSlot* slot) noexcept : slot_(slot) {}
-  TensorSlot* slot_{nullptr};
+  explicit Tensor(TensorBacking* backing) noexcept : backing_(backing) {}
+  TensorBacking* backing_{nullptr};
 };
 
 }  // namespace weftline

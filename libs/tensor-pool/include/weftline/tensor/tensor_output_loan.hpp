@@ -20,6 +20,7 @@ struct TensorLoanRequest {
   std::span<const std::int64_t> byte_strides{};
 };
 
+class PoolSlot;  // private to tensor-pool
 class TensorWriteGuard;
 
 /// One borrowed slot on its way to publication: allocate → write → fill → commit → emit.
@@ -58,22 +59,25 @@ class TensorOutputLoan {
   expected<void, Error> write_host_and_commit(Fill&& fill);
 
   /// Takes over one reference. For tensor-pool.
-  static TensorOutputLoan adopt(TensorSlot& slot) noexcept { return TensorOutputLoan(&slot); }
+  static TensorOutputLoan adopt(PoolSlot& slot) noexcept { return TensorOutputLoan(&slot); }
   /// Gives the reference away. For tensor-pool.
-  [[nodiscard]] TensorSlot* release() noexcept { return std::exchange(slot_, nullptr); }
+  [[nodiscard]] PoolSlot* release() noexcept { return std::exchange(slot_, nullptr); }
 
  private:
-  explicit TensorOutputLoan(TensorSlot* slot) noexcept : slot_(slot) {}
-  TensorSlot* slot_{nullptr};
+  explicit TensorOutputLoan(PoolSlot* slot) noexcept : slot_(slot) {}
+  PoolSlot* slot_{nullptr};
 };
 
 /// The right to write the bytes of one loan, from `write()` to `commit()`. Must not outlive its
-/// loan; a moved loan takes the guard along (both name the slot). Dropping it without commit leaves
-/// the loan unwritable: drop that too. Once moved from or committed it is empty: no data, no bytes.
+/// pool, and is of no use once its loan is gone; a moved loan takes the guard along (both name the
+/// slot). Dropping it without commit leaves the loan unwritable: drop that too. Once moved from,
+/// committed, or without its loan it is empty: no data, no bytes. Belongs to the loan's thread.
 class TensorWriteGuard {
  public:
   TensorWriteGuard(TensorWriteGuard&& other) noexcept
-      : slot_(std::exchange(other.slot_, nullptr)), stream_(other.stream_) {}
+      : slot_(std::exchange(other.slot_, nullptr)),
+        loan_number_(other.loan_number_),
+        stream_(other.stream_) {}
   TensorWriteGuard& operator=(TensorWriteGuard&&) = delete;
   ~TensorWriteGuard() = default;
 
@@ -87,15 +91,17 @@ class TensorWriteGuard {
 
   /// Ends the write phase and empties the guard. Device phase: records one event on the stream, and
   /// never waits. kInvalidArgument for an empty guard (TENSOR_GUARD_EMPTY), and for one whose loan
-  /// is gone (TENSOR_NOT_WRITING) as long as nobody has borrowed the slot again. When the device
-  /// refuses the record, its error is passed on and the loan stays uncommitted: drop it.
+  /// is gone (TENSOR_GUARD_STALE). When the device refuses the record, its error is passed on and
+  /// the loan stays uncommitted: drop it.
   expected<void, Error> commit() && noexcept;
 
   /// For TensorOutputLoan.
-  TensorWriteGuard(TensorSlot& slot, StreamRef stream) noexcept : slot_(&slot), stream_(stream) {}
+  TensorWriteGuard(PoolSlot& slot, StreamRef stream) noexcept;
 
  private:
-  TensorSlot* slot_{nullptr};
+  [[nodiscard]] bool writing() const noexcept;
+  PoolSlot* slot_{nullptr};
+  std::uint64_t loan_number_{0};  ///< The loan that `slot_` has to be lent to.
   StreamRef stream_{};
 };
 

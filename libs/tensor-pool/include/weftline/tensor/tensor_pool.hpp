@@ -8,9 +8,12 @@
 #include "weftline/core/error.hpp"
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/cuda/device.hpp"
+#include "weftline/tensor/host_waits.hpp"
 #include "weftline/tensor/tensor_output_loan.hpp"
 
 namespace weftline {
+
+inline constexpr std::uint32_t kMaximumReleaseStreams = 4096;
 
 struct TensorPoolOptions {
   std::string name{};  ///< Operator path and port, for messages.
@@ -20,7 +23,7 @@ struct TensorPoolOptions {
   std::uint32_t slot_count{0};                 ///< Positive.
   std::uint32_t max_rank{kMaximumTensorRank};  ///< 1 to kMaximumTensorRank.
   /// Distinct consumer streams that a slot remembers, each with an event of its own. Not used for
-  /// kHost. 0 is fine where all consumers read on the host.
+  /// kHost. 0 is fine where all consumers read on the host; at most kMaximumReleaseStreams.
   std::uint32_t max_release_streams{8};
   /// Held until pool and handles are gone: the owner of the streams that may be registered on slots.
   std::shared_ptr<const void> keep_alive{};
@@ -35,13 +38,14 @@ struct TensorPoolUsage {
   std::uint32_t retiring{0};           ///< No handle left, device work not yet seen to have passed.
   std::uint32_t quarantined{0};        ///< Out of use: their work can't be proven complete.
   std::uint64_t loans{0};
-  std::uint64_t refusals{0};    ///< kResourceExhausted answers.
-  std::uint64_t host_waits{0};  ///< synchronize_for_host and copy_to_host that had to wait.
+  std::uint64_t refusals{0};  ///< kResourceExhausted answers.
+  HostWaits host_waits{};
 };
 
 /// Called once after `has_free_slot()` said no, on the thread that drops the next last handle of a
 /// slot. A call may also come during or just after a `has_free_slot()` that says yes, so take it as
-/// "look again". MUST NOT block, and MUST NOT allocate from, ask or destroy the pool.
+/// "look again". MUST NOT block, and MUST NOT allocate from, ask or destroy the pool, nor call
+/// `set_return_callback()`.
 struct SlotReturnCallback {
   void (*function)(void* context) noexcept {nullptr};
   void* context{nullptr};
@@ -69,11 +73,14 @@ class TensorPool {
   /// TensorLayout). The loan's device write phase will be accepted on `producer_stream` only, which
   /// is null or a stream of the pool's device (else kNotSupported, TENSOR_STREAM_FOREIGN; any for
   /// kHost) and must stay alive as long as the pool. Polls retirement when the free list is empty.
-  /// kClosed (TENSOR_POOL_MOVED_FROM) after a move.
+  /// kClosed (TENSOR_POOL_MOVED_FROM) after a move. Once the device has failed on a slot and none
+  /// is free, the answer is that first error with the pool's name, for good: it is not
+  /// back-pressure.
   [[nodiscard]] expected<TensorOutputLoan, Error> allocate(const TensorLoanRequest& request,
                                                            StreamRef producer_stream) noexcept;
   /// Polls retirement. False arms the return callback: it is called once when a slot's last handle
-  /// drops. Never blocks.
+  /// drops. True also when none is free because the device has failed: `allocate()` then says how.
+  /// Never blocks.
   [[nodiscard]] bool has_free_slot() noexcept;
   /// True while a slot waits for device work only: nobody will call back, so a lane has to poll.
   /// From any thread.

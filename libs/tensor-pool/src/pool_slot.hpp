@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "release_set.hpp"
+#include "weftline/tensor/tensor_backing.hpp"
 #include "weftline/tensor/tensor_pool.hpp"
 
 namespace weftline {
@@ -34,9 +34,9 @@ enum class SlotState : std::uint8_t {
   kQuarantined,
 };
 
-/// One piece of a pool's memory with its metadata, readiness event and release streams. It is held
-/// by one loan or by any number of tensors; `drop_reference()` of the last one retires it.
-class alignas(64) TensorSlot {
+/// One piece of a pool's memory. It is held by one loan or by any number of tensors; dropping the
+/// last reference retires it.
+class PoolSlot final : public TensorBacking {
  public:
   // Cold, by the pool.
 
@@ -56,43 +56,31 @@ class alignas(64) TensorSlot {
   expected<void, Error> begin_write(StreamRef stream) noexcept;
   expected<void, Error> commit() noexcept;
   void publish() noexcept;
+  [[nodiscard]] std::uint64_t loan_number() const noexcept {
+    return loan_number_.load(std::memory_order_relaxed);
+  }
+  /// Whether that loan is the one that the slot is lent to, and in its write phase.
+  [[nodiscard]] bool is_writing(std::uint64_t loan_number) const noexcept {
+    return state() == SlotState::kWriting && this->loan_number() == loan_number;
+  }
 
-  // Any thread that holds a reference.
-
-  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-  void drop_reference() noexcept;
-  expected<void, Error> enqueue_ready_wait(StreamRef stream) noexcept;
-  expected<void, Error> add_release_stream(StreamRef stream) noexcept;
-  expected<void, Error> synchronize_for_host() noexcept;
+  // Any thread.
 
   [[nodiscard]] SlotState state() const noexcept { return state_.load(std::memory_order_relaxed); }
-  [[nodiscard]] const TensorLayout& layout() const noexcept { return layout_; }
-  [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  [[nodiscard]] MemoryKind memory_kind() const noexcept;
-  [[nodiscard]] Device* device() const noexcept;
-  [[nodiscard]] TensorPool::Core& core() const noexcept { return *core_; }
-
-  /// The next slot of whichever list of the pool this one is on.
-  TensorSlot* next{nullptr};
 
  private:
   void advance(SlotState from, SlotState to) noexcept;
-  void retire() noexcept;
+  void last_reference_dropped() noexcept override;
   /// Records what has to pass before the bytes may be used again; false when there is nothing.
   expected<bool, Error> record_pending_work() noexcept;
   expected<bool, Error> has_passed() noexcept;
-  expected<void, Error> check_stream(StreamRef stream) const noexcept;
 
-  std::atomic<std::uint32_t> references_{0};
   std::atomic<SlotState> state_{SlotState::kFree};
   bool device_phase_{false};  ///< The bytes were or are written on `producer_stream_`.
-  bool ready_passed_{false};
+  /// Counts loans. Atomic for guards that have lost theirs.
+  std::atomic<std::uint64_t> loan_number_{0};
   TensorPool::Core* core_{nullptr};
-  std::byte* data_{nullptr};
   StreamRef producer_stream_{};
-  Event ready_event_{};  ///< None without a device.
-  ReleaseSet releases_{};
-  TensorLayout layout_{};
 };
 
 }  // namespace weftline

@@ -10,9 +10,9 @@
 
 namespace weftline {
 
-/// The consumer streams of one slot, each with an event made beforehand. Streams are added while
-/// the slot is published, recorded once by whoever drops the last handle, then polled by the
-/// producer's thread until all have passed.
+/// The consumer streams of one tensor, each with an event made beforehand. Streams are added while
+/// handles exist, recorded once by whoever drops the last one, then polled by one thread until all
+/// have passed. For libraries that make tensors.
 class ReleaseSet {
  public:
   /// Cold: makes the events. A null device or no capacity makes a set that is always full.

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round of a host tensor through its pool, against the least that such a round can cost: a pop
+// from and a push to a bare free list, and two atomic changes of a count. Takes
+// `--weftline-json FILE [--quick]`; see ci/bench.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weftline/core/json.hpp"
+#include "weftline/tensor/publication.hpp"
+#include "weftline/tensor/tensor_pool.hpp"
+
+namespace weftline {
+namespace {
+
+constexpr std::array<std::int64_t, 3> kShape{4, 4, 4};
+constexpr TensorLoanRequest kRequest{.shape = kShape, .dtype = {kDLUInt, 8, 1}};
+constexpr std::uint32_t kSlots = 4;
+
+/// The compiler has to assume that everything behind `pointer` is read and written here.
+void touch(void* pointer) { asm volatile("" : : "r"(pointer) : "memory"); }
+
+struct BareSlot {
+  std::atomic<std::uint32_t> references{1};
+  BareSlot* next{nullptr};
+};
+
+class BarePool {
+ public:
+  BarePool() {
+    for (BareSlot& slot : slots_) push(slot);
+  }
+  void round() {
+    BareSlot& slot = *std::exchange(free_, free_->next);
+    slot.references.fetch_add(1, std::memory_order_relaxed);
+    touch(&slot);
+    slot.references.fetch_sub(1, std::memory_order_acq_rel);
+    push(slot);
+  }
+
+ private:
+  void push(BareSlot& slot) { slot.next = std::exchange(free_, &slot); }
+  std::array<BareSlot, kSlots> slots_{};
+  BareSlot* free_{nullptr};
+};
+
+void must(bool good) {
+  if (!good) std::abort();
+}
+
+/// Allocate, write, commit, publish, receive, release; the received handle moves, as an edge moves
+/// it to its only reader.
+void pool_round(TensorPool& pool) {
+  auto loan = pool.allocate(kRequest, {});
+  must(loan.has_value());
+  {
+    auto guard = loan->write({});
+    must(guard.has_value());
+    touch(guard->data());
+    must(std::move(*guard).commit().has_value());
+  }
+  auto published = publish(std::move(*loan));
+  must(published.has_value());
+  const Tensor received = std::move(*published);
+  must(received.prepare_for_consumer({}).has_value());
+  touch(const_cast<void*>(received.data()));
+}
+
+template <class Round>
+double nanoseconds_per_round(int rounds, Round&& round) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < rounds; ++i) round();
+  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+  return spent.count() / rounds;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+std::string number(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3f", value);
+  return text;
+}
+
+std::string measure(bool quick) {
+  const int rounds = quick ? 100'000 : 1'000'000;
+  const int repetitions = quick ? 5 : 15;
+  auto pool = TensorPool::build({.name = "bench", .slot_bytes = 64, .slot_count = kSlots});
+  must(pool.has_value());
+  BarePool bare;
+  std::vector<double> floors;
+  std::vector<double> values;
+  // In turn, so that a drift of the machine's speed meets both.
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    floors.push_back(nanoseconds_per_round(rounds, [&] { bare.round(); }));
+    values.push_back(nanoseconds_per_round(rounds, [&] { pool_round(*pool); }));
+  }
+  const double floor = median(floors);
+  const double value = median(values);
+  const std::string note =
+      "allocate, write, commit, publish, receive, release of a host tensor, uncontended; floor: "
+      "free-list pop and push with two atomic changes of a count; medians of " +
+      std::to_string(repetitions) + " in turn";
+  return "[\n{\"name\":\"tensor-pool host tensor round\",\"unit\":\"ns\",\"value\":" +
+         number(value) + ",\"floor\":" + number(floor) + ",\"ratio\":" + number(value / floor) +
+         ",\"target\":\"ratio <= 3\",\"note\":" + JsonValue(note).dump() + "}\n]\n";
+}
+
+}  // namespace
+}  // namespace weftline
+
+int main(int argc, char** argv) {
+  std::string json;
+  bool quick = false;
+  for (int index = 1; index < argc; ++index) {
+    const std::string argument = argv[index];
+    if (argument == "--quick") {
+      quick = true;
+    } else if (argument == "--weftline-json" && index + 1 < argc) {
+      json = argv[++index];
+    } else {
+      std::fprintf(stderr, "usage: %s --weftline-json FILE [--quick]\n", argv[0]);
+      return 2;
+    }
+  }
+  const std::string rows = weftline::measure(quick);
+  if (json.empty()) {
+    std::fputs(rows.c_str(), stdout);
+  } else {
+    std::ofstream(json) << rows;
+  }
+  return 0;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "weftline/core/error.hpp"
+#include "weftline/cuda/device.hpp"
+#include "weftline/tensor/host_wait_counters.hpp"
+
+namespace weftline {
+
+/// Answers for one tensor "may its bytes be read?". For libraries that make tensors.
+///
+/// Set by the tensor's one writer before any handle exists, then read by every holder; so nothing
+/// here is atomic. `passed()` belongs to whoever retires the bytes.
+class Readiness {
+ public:
+  enum class Kind : std::uint8_t {
+    kHostComplete,  ///< A host wrote them, or nobody: they may be read at once.
+    kRecorded,      ///< After an event on the writer's stream.
+    /// Nobody knows: a foreign writer has promised nothing. Refused for device work (rule 6).
+    kUnknown,
+  };
+
+  /// Cold: makes the event; nothing without a device.
+  expected<void, Error> build(const std::shared_ptr<Device>& device);
+
+  void set_host_complete() noexcept { kind_ = Kind::kHostComplete; }
+  void set_unknown() noexcept { kind_ = Kind::kUnknown; }
+  /// Records the event on the writer's stream: the bytes are ready when the work queued there until
+  /// now is done. Unchanged when the device refuses.
+  expected<void, Error> record(StreamRef stream) noexcept;
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool has_contract() const noexcept { return kind_ != Kind::kUnknown; }
+
+  /// Orders later work on `stream` after the writes: at most one event wait; never blocks. Without
+  /// a contract kNotSupported (TENSOR_READINESS_UNKNOWN).
+  expected<void, Error> enqueue_wait(StreamRef stream) const noexcept;
+  /// Blocks until the bytes may be read, and counts that when it has to wait. Without a contract
+  /// kNotSupported (TENSOR_READINESS_UNKNOWN).
+  expected<void, Error> wait_on_host(HostWaitCounters& waits, HostWait why) const noexcept;
+  /// Whether the writer's work is done. Asks the device at most once about work that is.
+  [[nodiscard]] expected<bool, Error> passed() noexcept;
+  /// Cold: waits for what was recorded. An error is of no use: a failed device runs nothing more.
+  void synchronize() noexcept;
+
+ private:
+  Kind kind_{Kind::kHostComplete};
+  bool passed_{false};
+  Event event_{};
+};
+
+}  // namespace weftline

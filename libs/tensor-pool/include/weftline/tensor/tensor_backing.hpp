@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "weftline/core/error.hpp"
+#include "weftline/core/memory_kind.hpp"
+#include "weftline/core/tensor_layout.hpp"
+#include "weftline/cuda/stream_ref.hpp"
+#include "weftline/tensor/host_wait_counters.hpp"
+#include "weftline/tensor/readiness.hpp"
+#include "weftline/tensor/release_set.hpp"
+
+namespace weftline {
+
+/// What the handles of one tensor share: bytes, layout, references, readiness, and the streams that
+/// hold the bytes. For libraries that make tensors: they derive from it where bytes come from
+/// somewhere else (a pool, a foreign owner, another process), and say in `last_reference_dropped()`
+/// what becomes of the bytes. Nothing here allocates.
+class alignas(64) TensorBacking {
+ public:
+  TensorBacking(const TensorBacking&) = delete;
+  TensorBacking& operator=(const TensorBacking&) = delete;
+
+  // Any thread that holds a reference. What the operations do, and their errors: see Tensor.
+
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_reference() noexcept {
+    // The only holder needs no atomic change: there is no other handle to copy or to drop.
+    if (references_.load(std::memory_order_acquire) == 1 ||
+        references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      last_reference_dropped();
+    }
+  }
+  expected<void, Error> enqueue_ready_wait(StreamRef stream) noexcept;
+  expected<void, Error> add_release_stream(StreamRef stream) noexcept;
+  expected<void, Error> prepare_for_consumer(StreamRef stream) noexcept;
+  expected<void, Error> synchronize_for_host() noexcept;
+  expected<void, Error> copy_to_host(void* destination, std::uint64_t bytes,
+                                     StreamRef stream) noexcept;
+  expected<void, Error> copy_to_host_async(void* destination, std::uint64_t bytes,
+                                           StreamRef stream) noexcept;
+
+  [[nodiscard]] const TensorLayout& layout() const noexcept { return layout_; }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] MemoryKind memory_kind() const noexcept { return memory_kind_; }
+  [[nodiscard]] Device* device() const noexcept { return device_; }
+
+  /// For the one list that the backing's current owner keeps it on.
+  TensorBacking* next{nullptr};
+
+ protected:
+  TensorBacking() noexcept = default;
+  ~TensorBacking() = default;
+
+  /// On the thread that dropped it. Nobody else can reach the backing any more.
+  virtual void last_reference_dropped() noexcept = 0;
+
+  // For the deriving class, while no handle exists.
+
+  /// Cold. `device` is null exactly for plain host memory; it, `data` and `waits` must outlive the
+  /// backing.
+  void set_memory(MemoryKind kind, Device* device, std::byte* data,
+                  HostWaitCounters& waits) noexcept;
+  /// One reference, for the first handle.
+  void begin_life(const TensorLayout& layout) noexcept;
+  [[nodiscard]] Readiness& readiness() noexcept { return readiness_; }
+  [[nodiscard]] ReleaseSet& releases() noexcept { return releases_; }
+  /// True when device work on the bytes is neither known to have passed nor on a release stream.
+  [[nodiscard]] bool holds_unproven_work() const noexcept {
+    return unproven_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  expected<void, Error> check_stream(StreamRef stream) const noexcept;
+  expected<void, Error> check_copy(const void* destination, std::uint64_t bytes) const noexcept;
+  void copy_now(void* destination, std::uint64_t bytes) const noexcept;
+  expected<void, Error> queue_copy(void* destination, std::uint64_t bytes,
+                                   StreamRef stream) noexcept;
+
+  std::atomic<std::uint32_t> references_{0};
+  std::atomic<bool> unproven_{false};
+  MemoryKind memory_kind_{MemoryKind::kUnknown};
+  Device* device_{nullptr};
+  std::byte* data_{nullptr};
+  HostWaitCounters* waits_{nullptr};
+  Readiness readiness_{};
+  ReleaseSet releases_{};
+  TensorLayout layout_{};
+};
+
+}  // namespace weftline

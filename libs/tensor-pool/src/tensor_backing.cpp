@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/tensor/tensor_backing.hpp"
+
+#include <cstring>
+
+namespace weftline {
+
+void TensorBacking::set_memory(MemoryKind kind, Device* device, std::byte* data,
+                               HostWaitCounters& waits) noexcept {
+  memory_kind_ = kind;
+  device_ = device;
+  data_ = data;
+  waits_ = &waits;
+}
+
+void TensorBacking::begin_life(const TensorLayout& layout) noexcept {
+  layout_ = layout;
+  readiness_.set_host_complete();
+  releases_.clear();
+  references_.store(1, std::memory_order_relaxed);
+}
+
+expected<void, Error> TensorBacking::check_stream(StreamRef stream) const noexcept {
+  if (stream.get() == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");
+  }
+  if (stream.device() != device_) return fail(ErrorCode::kNotSupported, "TENSOR_STREAM_FOREIGN");
+  return {};
+}
+
+expected<void, Error> TensorBacking::enqueue_ready_wait(StreamRef stream) noexcept {
+  if (device_ == nullptr) return {};
+  WEFTLINE_TRY(check_stream(stream));
+  return readiness_.enqueue_wait(stream);
+}
+
+expected<void, Error> TensorBacking::add_release_stream(StreamRef stream) noexcept {
+  if (device_ == nullptr) return fail(ErrorCode::kNotSupported, "TENSOR_WITHOUT_DEVICE");
+  WEFTLINE_TRY(check_stream(stream));
+  if (!releases_.add(stream)) {
+    return fail(ErrorCode::kResourceExhausted, "TENSOR_RELEASE_STREAMS_EXHAUSTED");
+  }
+  return {};
+}
+
+expected<void, Error> TensorBacking::prepare_for_consumer(StreamRef stream) noexcept {
+  if (!stream) return readiness_.wait_on_host(*waits_, HostWait::kStreamlessConsumer);
+  if (device_ == nullptr) return {};
+  WEFTLINE_TRY(add_release_stream(stream));
+  return readiness_.enqueue_wait(stream);
+}
+
+expected<void, Error> TensorBacking::synchronize_for_host() noexcept {
+  return readiness_.wait_on_host(*waits_, HostWait::kSynchronizeForHost);
+}
+
+expected<void, Error> TensorBacking::check_copy(const void* destination,
+                                                std::uint64_t bytes) const noexcept {
+  if (bytes > layout_.byte_span() || (destination == nullptr && bytes != 0)) {
+    return fail(ErrorCode::kInvalidArgument, "TENSOR_COPY_SIZE");
+  }
+  return {};
+}
+
+void TensorBacking::copy_now(void* destination, std::uint64_t bytes) const noexcept {
+  if (bytes != 0) std::memcpy(destination, data_, bytes);
+}
+
+expected<void, Error> TensorBacking::queue_copy(void* destination, std::uint64_t bytes,
+                                                StreamRef stream) noexcept {
+  WEFTLINE_TRY(enqueue_ready_wait(stream));
+  return device_->copy(stream, destination, data_, bytes);
+}
+
+expected<void, Error> TensorBacking::copy_to_host(void* destination, std::uint64_t bytes,
+                                                  StreamRef stream) noexcept {
+  WEFTLINE_TRY(check_copy(destination, bytes));
+  if (device_ == nullptr || (!stream && is_host_accessible(memory_kind_))) {
+    WEFTLINE_TRY(readiness_.wait_on_host(*waits_, HostWait::kCopyToHost));
+    copy_now(destination, bytes);
+    return {};
+  }
+  WEFTLINE_TRY(queue_copy(destination, bytes, stream));
+  waits_->count(HostWait::kCopyToHost);
+  auto passed = device_->synchronize(stream);
+  // The copy may still run: it holds the bytes like an asynchronous one, and for good where there
+  // is no room to remember its stream.
+  if (!passed && !releases_.add(stream)) unproven_.store(true, std::memory_order_relaxed);
+  return passed;
+}
+
+expected<void, Error> TensorBacking::copy_to_host_async(void* destination, std::uint64_t bytes,
+                                                        StreamRef stream) noexcept {
+  WEFTLINE_TRY(check_copy(destination, bytes));
+  if (device_ == nullptr) {
+    WEFTLINE_TRY(readiness_.wait_on_host(*waits_, HostWait::kCopyToHost));
+    copy_now(destination, bytes);
+    return {};
+  }
+  WEFTLINE_TRY(add_release_stream(stream));
+  return queue_copy(destination, bytes, stream);
+}
+
+}  // namespace weftline
