@@ -220,9 +220,10 @@ TEST_CASE("a source whose slots only the device holds polls, counts it, and goes
     for (const auto& lane : session.counters().lanes) sum += lane.device_polls;
     return sum;
   };
+  const std::uint64_t slots = plan.tensor_allocations()[0].slot_count;
   REQUIRE(eventually(session, [&] {
-    const auto usage = session.counters().pools[0].usage;
-    return usage.retiring == usage.slot_count;
+    const auto source_counters = counters_of(plan, session.counters(), "source");
+    return source_counters.emits == slots && source_counters.refused_loans > 0;
   }));
   const auto before = polls();
   REQUIRE(eventually(session, [&] { return polls() > before + 10; }));
@@ -251,14 +252,13 @@ TEST_CASE("an operator driven by inputs is not activated while the device holds 
   REQUIRE(plan.ok());
   const auto session = weftline::run_async(plan);
   const OpensAtEnd opens{gate};
-  REQUIRE(eventually(session, [&] {
-    const auto usage = session.counters().pools[0].usage;
-    return usage.retiring == usage.slot_count;
-  }));
-  const auto made = counters_of(plan, session.counters(), "upload").emits;
+  // No slot comes back before the gate opens, so each has been emitted once.
+  const std::uint64_t slots = plan.tensor_allocations()[0].slot_count;
+  const auto emits = [&] { return counters_of(plan, session.counters(), "upload").emits; };
+  REQUIRE(eventually(session, [&] { return emits() == slots; }));
   for_a_while([&] {
     REQUIRE(session.termination() == RunTermination::kRunning);
-    REQUIRE(counters_of(plan, session.counters(), "upload").emits == made);
+    REQUIRE(emits() == slots);
   });
   gate->open();
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);

@@ -19,19 +19,19 @@ constexpr DLDataType kFloat{kDLFloat, 32, 1};
 constexpr std::array<std::int64_t, 1> kRow{16};
 constexpr std::array<std::int64_t, 2> kSquare{4, 4};
 
+weftline::TensorOutputSpec bytes() {
+  return {.representation = {.memory_kind = MemoryKind::kHost, .dtype = kByte, .rank = 1},
+          .bounds = weftline::tensor_bounds(64),
+          .storage = weftline::TensorOutputStorage::kRuntimePool};
+}
+
 /// Does one thing with a tensor output of bytes of rank 1, and fails with what that answered.
 class Tries final : public Operator<> {
  public:
   using Attempt = std::function<expected<void, Error>(Output<Tensor>&)>;
   explicit Tries(Attempt attempt) : attempt_(std::move(attempt)) {}
   Output<Tensor> out;
-  void setup(OperatorSpec& spec) override {
-    spec.output(out, "out")
-        .produces_tensor(
-            {.representation = {.memory_kind = MemoryKind::kHost, .dtype = kByte, .rank = 1},
-             .bounds = weftline::tensor_bounds(64),
-             .storage = weftline::TensorOutputStorage::kRuntimePool});
-  }
+  void setup(OperatorSpec& spec) override { spec.output(out, "out").produces_tensor(bytes()); }
   Contract contract() const override {
     return Contract().trigger(OnClock{std::chrono::microseconds(1)});
   }
@@ -104,6 +104,40 @@ TEST_CASE("a loan that was not committed is refused and given back") {
     return refused;
   });
   CHECK(failure.error.token == "TENSOR_NOT_COMMITTED");
+}
+
+namespace {
+
+/// Emits on each of its outputs a loan of the other.
+class Swaps final : public Operator<> {
+ public:
+  Output<Tensor> a;
+  Output<Tensor> b;
+  void setup(OperatorSpec& spec) override {
+    spec.output(a, "a").produces_tensor(bytes());
+    spec.output(b, "b").produces_tensor(bytes());
+  }
+  Contract contract() const override {
+    return Contract().trigger(OnClock{std::chrono::microseconds(1)});
+  }
+  expected<void, Error> compute(ExecutionContext&) override {
+    WEFTLINE_ASSIGN(auto loan, a.allocate_tensor({.shape = kRow, .dtype = kByte}));
+    WEFTLINE_TRY(loan.write_host_and_commit([](void*, std::uint64_t) {}));
+    auto refused = b.emit(std::move(loan));
+    if (loan.valid()) return weftline::fail(ErrorCode::kFailure, "TEST_LOAN_KEPT");
+    return refused;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a loan of another output is refused and given back") {
+  weftline::Graph graph{"swapped"};
+  graph.op<Swaps>("swaps");
+  const auto failure = failure_of(compiled(graph));
+  CHECK(failure.place == "swaps");
+  CHECK(failure.error.token == "TENSOR_LOAN_OF_ANOTHER_POOL");
+  CHECK_THAT(failure.error.message, ContainsSubstring("output b"));
 }
 
 TEST_CASE("emit after close, and a second close, are kClosed") {

@@ -100,6 +100,12 @@ expected<void, Error> OutputRuntime::emit(void* value, const EmitOptions& option
 
 expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
                                                const EmitOptions& options) noexcept {
+  if (loan.valid() && (pool_ == nullptr || !loan.is_of(*pool_))) {
+    TensorOutputLoan consumed(std::move(loan));
+    return fail(ErrorCode::kInvalidArgument, "TENSOR_LOAN_OF_ANOTHER_POOL",
+                "output " + record_.name +
+                    " was given a loan of another output; emit a loan where it was allocated");
+  }
   if (auto admitted = admit(); !admitted) {
     // A retryable refusal leaves the loan with the caller; every other outcome consumes it (rule
     // 8).

@@ -29,7 +29,7 @@ class OutputRuntime final : public OutputBinding {
   /// Room for all that one activation may emit (ADR 0001).
   [[nodiscard]] bool admits_activation() noexcept {
     return closed_ || (arms_writable(record_.max_emits_per_compute) &&
-                       (pool_ == nullptr || pool_->has_free_slot()));
+                       (pool_ == nullptr || pool_->has_free_slot(record_.max_emits_per_compute)));
   }
   /// True unless a refusal of an earlier activation still holds.
   [[nodiscard]] bool refusal_over() noexcept;

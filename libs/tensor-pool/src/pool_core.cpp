@@ -154,7 +154,7 @@ expected<PoolSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& req
       return fail(ErrorCode::kNotSupported, "TENSOR_STREAM_FOREIGN");
     }
   }
-  if (!find_free()) {
+  if (!find_free(1)) {
     if (has_failed()) return make_unexpected(with_place(first_failure_, options_));
     refusals_.store(refusals_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return fail(ErrorCode::kResourceExhausted, "TENSOR_POOL_EXHAUSTED");
@@ -173,19 +173,19 @@ expected<PoolSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& req
 
 // After a failure the answer is yes, for borrow() to say what has failed: a lane that was told "no"
 // might wait for slots that will never come back.
-bool TensorPool::Core::has_free_slot() noexcept {
-  if (find_free() || has_failed()) return true;
+bool TensorPool::Core::has_free_slot(std::uint32_t count) noexcept {
+  if (find_free(count) || has_failed()) return true;
   signal_.arm();
   // See ReturnSignal: what came back before the arm is found here.
-  if (!find_free() && !has_failed()) return false;
+  if (!find_free(count) && !has_failed()) return false;
   signal_.disarm();
   return true;
 }
 
-bool TensorPool::Core::find_free() noexcept {
+bool TensorPool::Core::find_free(std::uint32_t count) noexcept {
   collect_returned();
-  if (free_ == nullptr) poll_retiring();
-  return free_ != nullptr;
+  if (available_ < count) poll_retiring();
+  return available_ >= count;
 }
 
 // The whole stack is taken at once: nobody pops a single element, so a slot that leaves and comes

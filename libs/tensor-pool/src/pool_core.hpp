@@ -28,7 +28,7 @@ class TensorPool::Core {
 
   [[nodiscard]] expected<PoolSlot*, Error> borrow(const TensorLoanRequest& request,
                                                   StreamRef producer_stream) noexcept;
-  [[nodiscard]] bool has_free_slot() noexcept;
+  [[nodiscard]] bool has_free_slot(std::uint32_t count) noexcept;
   void set_return_callback(SlotReturnCallback callback) noexcept { signal_.set(callback); }
   /// The TensorPool is gone. Deletes this core, now or when the last slot is back.
   void close() noexcept;
@@ -52,7 +52,7 @@ class TensorPool::Core {
   [[nodiscard]] bool repeats_last(const TensorLoanRequest& request) const noexcept;
   /// Makes `last_layout_` that of the request.
   [[nodiscard]] expected<void, Error> check_fit(const TensorLoanRequest& request) noexcept;
-  [[nodiscard]] bool find_free() noexcept;
+  [[nodiscard]] bool find_free(std::uint32_t count) noexcept;
   void collect_returned() noexcept;
   void poll_retiring() noexcept;
   void put(PoolSlot& slot) noexcept;

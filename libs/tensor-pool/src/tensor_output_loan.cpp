@@ -25,6 +25,10 @@ bool TensorOutputLoan::committed() const noexcept {
   return slot_ != nullptr && slot_->state() == SlotState::kCommitted;
 }
 
+bool TensorOutputLoan::is_of(const TensorPool& pool) const noexcept {
+  return slot_ != nullptr && slot_->core() == pool.core_;
+}
+
 expected<TensorWriteGuard, Error> TensorOutputLoan::write(StreamRef stream) noexcept {
   if (slot_ == nullptr) return fail(ErrorCode::kInvalidArgument, "TENSOR_LOAN_EMPTY");
   WEFTLINE_TRY(slot_->begin_write(stream));

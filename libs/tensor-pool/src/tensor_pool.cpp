@@ -31,7 +31,9 @@ expected<TensorOutputLoan, Error> TensorPool::allocate(const TensorLoanRequest& 
   return TensorOutputLoan::adopt(*slot);
 }
 
-bool TensorPool::has_free_slot() noexcept { return core_ != nullptr && core_->has_free_slot(); }
+bool TensorPool::has_free_slot(std::uint32_t count) noexcept {
+  return core_ != nullptr && core_->has_free_slot(count);
+}
 
 bool TensorPool::waits_for_device() const noexcept {
   return core_ != nullptr && core_->waits_for_device();

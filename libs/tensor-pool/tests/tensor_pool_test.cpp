@@ -124,6 +124,31 @@ TEST_CASE("slots are distinct and aligned, and none is left when all are out") {
   CHECK(pool.allocate(kSmall, {}).has_value());
 }
 
+TEST_CASE("room for several slots is asked for at once, and a return wakes who was told no") {
+  TensorPool pool = must_build(host_options(3));
+  int wakes = 0;
+  pool.set_return_callback({[](void* count) noexcept { ++*static_cast<int*>(count); }, &wakes});
+  CHECK(pool.has_free_slot(3));
+  CHECK_FALSE(pool.has_free_slot(4));
+  auto held = std::make_optional(must(pool.allocate(kSmall, {})));
+  CHECK(pool.has_free_slot(2));
+  CHECK_FALSE(pool.has_free_slot(3));
+  held.reset();
+  CHECK(wakes == 1);
+  CHECK(pool.has_free_slot(3));
+}
+
+TEST_CASE("a loan knows its pool") {
+  TensorPool pool = must_build(host_options(1));
+  TensorPool other = must_build(host_options(1));
+  TensorOutputLoan loan = must(pool.allocate(kSmall, {}));
+  CHECK(loan.is_of(pool));
+  CHECK_FALSE(loan.is_of(other));
+  const TensorOutputLoan moved(std::move(loan));
+  CHECK(moved.is_of(pool));
+  CHECK_FALSE(loan.is_of(pool));
+}
+
 TEST_CASE("a request that does not fit the slot is refused and costs no slot") {
   const auto device = ScriptedDevice::make();
   const auto other = ScriptedDevice::make();

@@ -21,6 +21,7 @@ struct TensorLoanRequest {
 };
 
 class PoolSlot;  // private to tensor-pool
+class TensorPool;
 class TensorWriteGuard;
 
 /// One borrowed slot on its way to publication: allocate → write → fill → commit → emit.
@@ -57,6 +58,9 @@ class TensorOutputLoan {
   expected<void, Error> write_and_commit(StreamRef stream, Fill&& fill);
   template <class Fill>
   expected<void, Error> write_host_and_commit(Fill&& fill);
+
+  /// Whether the loan is one of this pool's slots; false for an empty one.
+  [[nodiscard]] bool is_of(const TensorPool& pool) const noexcept;
 
   /// Takes over one reference. For tensor-pool.
   static TensorOutputLoan adopt(PoolSlot& slot) noexcept { return TensorOutputLoan(&slot); }

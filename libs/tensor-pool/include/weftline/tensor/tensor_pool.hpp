@@ -78,10 +78,11 @@ class TensorPool {
   /// back-pressure.
   [[nodiscard]] expected<TensorOutputLoan, Error> allocate(const TensorLoanRequest& request,
                                                            StreamRef producer_stream) noexcept;
-  /// Polls retirement. False arms the return callback: it is called once when a slot's last handle
-  /// drops. True also when none is free because the device has failed: `allocate()` then says how.
-  /// Never blocks.
-  [[nodiscard]] bool has_free_slot() noexcept;
+  /// Whether the next `count` calls of `allocate()` will find a slot. Polls retirement. False arms
+  /// the return callback: it is called once when a slot's last handle drops; ask again then. True
+  /// also when too few are free because the device has failed: `allocate()` then says how. Never
+  /// blocks.
+  [[nodiscard]] bool has_free_slot(std::uint32_t count = 1) noexcept;
   /// True while a slot waits for device work only: nobody will call back, so a lane has to poll.
   /// From any thread.
   [[nodiscard]] bool waits_for_device() const noexcept;
@@ -95,6 +96,7 @@ class TensorPool {
   class Core;  // private to the library
 
  private:
+  friend class TensorOutputLoan;
   explicit TensorPool(Core* core) noexcept : core_(core) {}
   Core* core_{nullptr};
 };
