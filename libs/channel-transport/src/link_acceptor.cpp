@@ -28,6 +28,8 @@ bool is_readable(int fd) noexcept {
 RefusalMessage make_refusal(const Error& error) noexcept {
   auto message = make_message<RefusalMessage>();
   message.code = static_cast<std::uint32_t>(error.code);
+  std::copy_n(error.token.begin(), std::min(error.token.size(), message.token.size()),
+              message.token.begin());
   const std::size_t length = std::min(error.message.size(), message.text.size());
   message.text_bytes = static_cast<std::uint32_t>(length);
   std::copy_n(error.message.begin(), length, message.text.begin());
@@ -222,8 +224,13 @@ expected<void, Error> LinkAcceptor::check_hello(const Packet& packet, std::uint3
   WEFTLINE_ASSIGN(const std::string json,
                   read_sealed_text(packet.descriptors[0], kMaximumRecordBytes));
   WEFTLINE_ASSIGN(const EndpointRecord theirs, endpoint_from_json(json));
+  if (theirs.name != settings_.endpoint.name) {
+    return fail(ErrorCode::kIncompatible, "CHANNEL_ENDPOINT_MISMATCH",
+                place + "the subscriber asked for endpoint '" + theirs.name +
+                    "'; connect to that one's publisher");
+  }
   const auto report = compare_endpoints(settings_.endpoint, theirs);
-  if (theirs.name != settings_.endpoint.name || !report.compatible()) {
+  if (!report.compatible()) {
     return fail(ErrorCode::kIncompatible, "CHANNEL_ENDPOINT_MISMATCH",
                 "this side is the publisher: " + report.to_string());
   }

@@ -2,6 +2,9 @@
 #include "publisher_search.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
 
 #include "weftline/catalog/compatibility.hpp"
 
@@ -9,24 +12,36 @@ namespace weftline::channel {
 
 namespace {
 
-/// A refusal's code and text come from the peer: only codes that a publisher sends are taken over.
-Error to_error(const RefusalMessage& refusal) {
-  const std::size_t length = std::min<std::size_t>(refusal.text_bytes, refusal.text.size());
-  Error error{ErrorCode::kProtocolError, "CHANNEL_REFUSED",
-              "the publisher refused: " + std::string(refusal.text.data(), length), 0};
-  switch (static_cast<ErrorCode>(refusal.code)) {
+/// What publishers refuse with. A token is static here, so one from the wire is looked up.
+constexpr std::array<std::string_view, 9> kRefusalTokens{
+    "CHANNEL_DESCRIPTORS",   "CHANNEL_ENDPOINT_MISMATCH", "CHANNEL_HANDSHAKE",
+    "CHANNEL_MEMORY",        "CHANNEL_PEER_UNKNOWN",      "CHANNEL_PEER_USER",
+    "CHANNEL_WRONG_SEGMENT", "CHANNEL_SUBSCRIBERS_FULL",  "CHANNEL_WIRE_VERSION"};
+
+ErrorCode known_code(std::uint32_t code) noexcept {
+  switch (static_cast<ErrorCode>(code)) {
+    case ErrorCode::kFailure:
     case ErrorCode::kIncompatible:
-      error.code = ErrorCode::kIncompatible;
-      error.token = "CHANNEL_ENDPOINT_MISMATCH";
-      break;
+    case ErrorCode::kPermissionDenied:
     case ErrorCode::kResourceExhausted:
-      error.code = ErrorCode::kResourceExhausted;
-      error.token = "CHANNEL_SUBSCRIBERS_FULL";
-      break;
+      return static_cast<ErrorCode>(code);
     default:
-      break;
+      return ErrorCode::kProtocolError;
   }
-  return error;
+}
+
+/// A refusal comes from the peer: only codes and tokens that a publisher sends are taken over, and
+/// only printable text.
+Error to_error(const RefusalMessage& refusal) {
+  const std::string_view sent(refusal.token.data(),
+                              ::strnlen(refusal.token.data(), refusal.token.size()));
+  const auto* token = std::ranges::find(kRefusalTokens, sent);
+  std::string text(refusal.text.data(),
+                   std::min<std::size_t>(refusal.text_bytes, refusal.text.size()));
+  std::ranges::replace_if(
+      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return {known_code(refusal.code), token == kRefusalTokens.end() ? "CHANNEL_REFUSED" : *token,
+          "the publisher refused: " + text, 0};
 }
 
 }  // namespace
@@ -84,8 +99,14 @@ expected<void, Error> PublisherSearch::check_record(const RecordContent& publish
                     std::to_string(kWireVersion) + "; build both with one version of Weftline");
   }
   WEFTLINE_ASSIGN(const EndpointRecord theirs, endpoint_from_json(publisher.endpoint_json));
+  if (theirs.name != settings_.endpoint.name) {
+    return fail(ErrorCode::kIncompatible, "CHANNEL_ENDPOINT_MISMATCH",
+                "endpoint '" + settings_.endpoint.name + "': the record " + settings_.record_file +
+                    " of process " + std::to_string(publisher.pid) + " is one of endpoint '" +
+                    theirs.name + "'; end that process, its record has the wrong place");
+  }
   const auto report = compare_endpoints(settings_.endpoint, theirs);
-  if (theirs.name != settings_.endpoint.name || !report.compatible()) {
+  if (!report.compatible()) {
     return fail(ErrorCode::kIncompatible, "CHANNEL_ENDPOINT_MISMATCH",
                 "this side is the subscriber, the publisher is process " +
                     std::to_string(publisher.pid) + ": " + report.to_string());

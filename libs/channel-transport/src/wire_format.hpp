@@ -50,7 +50,7 @@ namespace weftline::channel {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
-inline constexpr std::uint32_t kWireVersion = 3;
+inline constexpr std::uint32_t kWireVersion = 4;
 
 using Incarnation = std::array<std::uint8_t, 16>;  ///< Random, never all zero.
 
@@ -166,6 +166,7 @@ struct RefusalMessage {
   MessageHeader header;
   std::uint32_t code;  ///< ErrorCode
   std::uint32_t text_bytes;
+  std::array<char, 64> token;  ///< Padded with zeros.
   std::array<char, 1536> text;
 };
 
