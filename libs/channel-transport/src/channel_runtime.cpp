@@ -9,6 +9,15 @@
 
 namespace weftline {
 
+namespace {
+
+std::chrono::nanoseconds attach_timeout(const EndpointRecord& record,
+                                        const ChannelAttachOptions& options) {
+  return options.attach_timeout.value_or(std::chrono::nanoseconds(record.attach_timeout_ns));
+}
+
+}  // namespace
+
 struct ChannelRuntime::Impl {
   std::unique_ptr<channel::ServiceThread> service;
 };
@@ -34,7 +43,8 @@ expected<InlinePublisher, Error> ChannelRuntime::create_inline_publisher(
                   channel::check_endpoint(catalog, endpoint, channel::EndpointRole::kPublisher,
                                           side, payload, options));
   WEFTLINE_ASSIGN(auto impl,
-                  InlinePublisher::Impl::create(*impl_->service, catalog.deployment_id(), *record));
+                  InlinePublisher::Impl::create(*impl_->service, catalog.deployment_id(), *record,
+                                                attach_timeout(*record, options)));
   return InlinePublisher(std::move(impl));
 }
 
@@ -45,8 +55,9 @@ expected<InlineSubscriber, Error> ChannelRuntime::create_inline_subscriber(
   WEFTLINE_ASSIGN(const EndpointRecord* record,
                   channel::check_endpoint(catalog, endpoint, channel::EndpointRole::kSubscriber,
                                           side, payload, options));
-  WEFTLINE_ASSIGN(
-      auto impl, InlineSubscriber::Impl::create(*impl_->service, catalog.deployment_id(), *record));
+  WEFTLINE_ASSIGN(auto impl,
+                  InlineSubscriber::Impl::create(*impl_->service, catalog.deployment_id(), *record,
+                                                 attach_timeout(*record, options)));
   return InlineSubscriber(std::move(impl));
 }
 

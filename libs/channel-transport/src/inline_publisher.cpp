@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "inline_publisher_impl.hpp"
+#include "namesakes.hpp"
 #include "system_failure.hpp"
 #include "wire_metadata.hpp"
 
@@ -52,7 +53,7 @@ expected<channel::Incarnation, Error> new_incarnation() {
 
 expected<std::unique_ptr<InlinePublisher::Impl>, Error> InlinePublisher::Impl::create(
     channel::ServiceThread& service, const std::string& deployment_id,
-    const EndpointRecord& endpoint) {
+    const EndpointRecord& endpoint, std::chrono::nanoseconds attach_timeout) {
   WEFTLINE_ASSIGN(const channel::RingGeometry geometry, channel::ring_geometry(endpoint));
   channel::RecordContent content;
   content.pid = ::getpid();
@@ -60,7 +61,8 @@ expected<std::unique_ptr<InlinePublisher::Impl>, Error> InlinePublisher::Impl::c
   WEFTLINE_ASSIGN(content.endpoint_json, channel::endpoint_to_json(deployment_id, endpoint));
   WEFTLINE_ASSIGN(channel::WakeEvent event, channel::WakeEvent::create());
 
-  std::unique_ptr<Impl> impl(new Impl(service, endpoint, std::move(event)));
+  std::unique_ptr<Impl> impl(
+      new Impl(service, deployment_id, endpoint, attach_timeout, std::move(event)));
   {
     const std::lock_guard lock(service.mutex());
     impl->acceptor = std::make_unique<channel::LinkAcceptor>(
@@ -149,14 +151,24 @@ void InlinePublisher::set_writable_callback(WritableCallback callback) noexcept 
 expected<void, Error> InlinePublisher::wait_for_subscriber(
     std::chrono::steady_clock::time_point deadline) {
   if (!impl_ || impl_->closed) return refuse(ErrorCode::kClosed, "CHANNEL_CLOSED");
+  bool slept = false;
   while (impl_->table.count() == 0) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      return refuse(ErrorCode::kTimeout, "CHANNEL_TIMEOUT");
+      return fail(ErrorCode::kTimeout, "CHANNEL_TIMEOUT",
+                  slept ? channel::describe_namesakes(impl_->service.directory(),
+                                                      impl_->deployment_id, impl_->endpoint.name)
+                        : std::string());
     }
+    slept = true;
     channel::sleep_until_signal(impl_->attached_event, -1, deadline);
     impl_->attached_event.drain();
   }
   return {};
+}
+
+expected<void, Error> InlinePublisher::wait_for_subscriber() {
+  if (!impl_ || impl_->closed) return refuse(ErrorCode::kClosed, "CHANNEL_CLOSED");
+  return wait_for_subscriber(std::chrono::steady_clock::now() + impl_->attach_timeout);
 }
 
 expected<void, Error> InlinePublisher::close() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,7 @@ struct InlinePublisher::Impl final : channel::ServiceThread::Client {
   /// Takes the record (one live publisher per endpoint), listens, and joins the service thread.
   [[nodiscard]] static expected<std::unique_ptr<Impl>, Error> create(
       channel::ServiceThread& service, const std::string& deployment_id,
-      const EndpointRecord& endpoint);
+      const EndpointRecord& endpoint, std::chrono::nanoseconds attach_timeout);
   ~Impl();
 
   void on_directory_changed() override {}
@@ -26,7 +27,9 @@ struct InlinePublisher::Impl final : channel::ServiceThread::Client {
   void links_changed(bool attached);
 
   channel::ServiceThread& service;
+  const std::string deployment_id;
   const EndpointRecord endpoint;
+  const std::chrono::nanoseconds attach_timeout;
   channel::WakeEvent attached_event;
   WritableCallback callback{};  // written with the service thread's mutex held
   bool closed{false};           // of the caller
@@ -35,9 +38,12 @@ struct InlinePublisher::Impl final : channel::ServiceThread::Client {
   std::unique_ptr<channel::DiscoveryRecord> record;
 
  private:
-  Impl(channel::ServiceThread& thread, const EndpointRecord& what, channel::WakeEvent event)
+  Impl(channel::ServiceThread& thread, const std::string& deployment, const EndpointRecord& what,
+       std::chrono::nanoseconds timeout, channel::WakeEvent event)
       : service(thread),
+        deployment_id(deployment),
         endpoint(what),
+        attach_timeout(timeout),
         attached_event(std::move(event)),
         table(what.max_subscribers, thread) {}
 };

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "inline_subscriber_impl.hpp"
+#include "namesakes.hpp"
 
 namespace weftline {
 
@@ -19,7 +20,7 @@ auto refuse(ErrorCode code, std::string_view token) noexcept { return fail(code,
 
 expected<std::unique_ptr<InlineSubscriber::Impl>, Error> InlineSubscriber::Impl::create(
     channel::ServiceThread& service, const std::string& deployment_id,
-    const EndpointRecord& endpoint) {
+    const EndpointRecord& endpoint, std::chrono::nanoseconds attach_timeout) {
   PublisherSearch::Settings settings;
   settings.endpoint = endpoint;
   WEFTLINE_ASSIGN(settings.geometry, channel::ring_geometry(endpoint));
@@ -29,7 +30,8 @@ expected<std::unique_ptr<InlineSubscriber::Impl>, Error> InlineSubscriber::Impl:
   WEFTLINE_ASSIGN(channel::WakeEvent event, channel::WakeEvent::create());
   channel::remove_dead_record(service.directory(), settings.record_file);
 
-  std::unique_ptr<Impl> impl(new Impl(service, endpoint, std::move(event)));
+  std::unique_ptr<Impl> impl(
+      new Impl(service, deployment_id, endpoint, attach_timeout, std::move(event)));
   const std::lock_guard lock(service.mutex());
   impl->search = std::make_unique<PublisherSearch>(service, std::move(settings),
                                                    [raw = impl.get()] { raw->changed(); });
@@ -127,6 +129,12 @@ expected<void, Error> InlineSubscriber::Impl::look() noexcept {
   return step([](SubscriberRing& ring) { return ring.look(); });
 }
 
+expected<void, Error> InlineSubscriber::Impl::look_for_publisher() const noexcept {
+  const PublisherSearch::Status status = search->status();
+  if (search->ring() != nullptr) return {};
+  return make_unexpected(without_frame(status));
+}
+
 template <class Attempt>
 expected<void, Error> InlineSubscriber::Impl::wait_for(
     Attempt attempt, std::chrono::steady_clock::time_point deadline,
@@ -140,15 +148,23 @@ expected<void, Error> InlineSubscriber::Impl::wait_for(
     ~Done() { flag.store(false); }
   } const done{waiting};
   const std::stop_callback wake(stop, [this] { local_event.signal(); });
-  for (;;) {
+  for (bool slept = false;; slept = true) {
     auto outcome = attempt();
     if (outcome || outcome.error().code != ErrorCode::kNotReady) return outcome;
     if (stop.stop_requested()) return refuse(ErrorCode::kInterrupted, "CHANNEL_INTERRUPTED");
     if (std::chrono::steady_clock::now() >= deadline) {
-      return refuse(ErrorCode::kTimeout, "CHANNEL_TIMEOUT");
+      return make_unexpected(timeout(slept));
     }
     sleep(deadline);
   }
+}
+
+Error InlineSubscriber::Impl::timeout(bool slept) const noexcept {
+  Error error{ErrorCode::kTimeout, "CHANNEL_TIMEOUT", {}, 0};
+  if (slept && search->ring() == nullptr) {
+    error.message = channel::describe_namesakes(service.directory(), deployment_id, endpoint.name);
+  }
+  return error;
 }
 
 void InlineSubscriber::Impl::sleep(std::chrono::steady_clock::time_point deadline) noexcept {
@@ -195,7 +211,18 @@ expected<void, Error> InlineSubscriber::wait(std::chrono::steady_clock::time_poi
   return impl_->wait_for([&] { return impl_->look(); }, deadline, stop);
 }
 
+expected<void, Error> InlineSubscriber::wait_for_publisher(
+    std::chrono::steady_clock::time_point deadline, std::stop_token stop) noexcept {
+  if (!impl_) return refuse(ErrorCode::kClosed, "CHANNEL_CLOSED");
+  return impl_->wait_for([&] { return impl_->look_for_publisher(); }, deadline, stop);
+}
+
 // NOLINTEND(performance-unnecessary-value-param)
+
+expected<void, Error> InlineSubscriber::wait_for_publisher() noexcept {
+  if (!impl_) return refuse(ErrorCode::kClosed, "CHANNEL_CLOSED");
+  return wait_for_publisher(std::chrono::steady_clock::now() + impl_->attach_timeout);
+}
 
 bool InlineSubscriber::has_publisher() const noexcept {
   return impl_ && impl_->search->status() == PublisherSearch::Status::kAttached;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,7 @@ struct InlineSubscriber::Impl final : channel::ServiceThread::Client {
   /// not match is an error here already.
   [[nodiscard]] static expected<std::unique_ptr<Impl>, Error> create(
       channel::ServiceThread& service, const std::string& deployment_id,
-      const EndpointRecord& endpoint);
+      const EndpointRecord& endpoint, std::chrono::nanoseconds attach_timeout);
   ~Impl();
 
   void on_directory_changed() override { search->look(); }
@@ -32,14 +33,18 @@ struct InlineSubscriber::Impl final : channel::ServiceThread::Client {
   [[nodiscard]] expected<void, Error> receive(std::span<std::byte> body,
                                               SampleMetadata& metadata) noexcept;
   [[nodiscard]] expected<void, Error> look() noexcept;
+  [[nodiscard]] expected<void, Error> look_for_publisher() const noexcept;
   template <class Attempt>
   [[nodiscard]] expected<void, Error> wait_for(Attempt attempt,
                                                std::chrono::steady_clock::time_point deadline,
                                                const std::stop_token& stop) noexcept;
+  [[nodiscard]] Error timeout(bool slept) const noexcept;
   void sleep(std::chrono::steady_clock::time_point deadline) noexcept;
 
   channel::ServiceThread& service;
+  const std::string deployment_id;
   const EndpointRecord endpoint;
+  const std::chrono::nanoseconds attach_timeout;
   channel::WakeEvent local_event;  // news from the service thread and from stop tokens
   std::atomic<bool> waiting{false};
   std::atomic<bool> broken{
@@ -53,8 +58,13 @@ struct InlineSubscriber::Impl final : channel::ServiceThread::Client {
   template <class Step>
   [[nodiscard]] expected<void, Error> step(Step step) noexcept;
 
-  Impl(channel::ServiceThread& thread, const EndpointRecord& what, channel::WakeEvent event)
-      : service(thread), endpoint(what), local_event(std::move(event)) {}
+  Impl(channel::ServiceThread& thread, const std::string& deployment, const EndpointRecord& what,
+       std::chrono::nanoseconds timeout, channel::WakeEvent event)
+      : service(thread),
+        deployment_id(deployment),
+        endpoint(what),
+        attach_timeout(timeout),
+        local_event(std::move(event)) {}
 };
 
 }  // namespace weftline

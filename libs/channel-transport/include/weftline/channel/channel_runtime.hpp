@@ -28,6 +28,8 @@ struct ChannelRuntimeOptions {
 
 /// May only shorten what the catalog says.
 struct ChannelAttachOptions {
+  /// How long wait_for_subscriber() and wait_for_publisher() without a deadline wait. Creating an
+  /// endpoint never waits.
   std::optional<std::chrono::nanoseconds> attach_timeout{};
 };
 

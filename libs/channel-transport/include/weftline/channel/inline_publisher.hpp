@@ -12,8 +12,9 @@
 
 namespace weftline {
 
-/// Called on the runtime's service thread when a publisher's links changed (attached, died) or when
-/// a refused link has room again. It must not block and must not call the endpoint.
+/// Called when a publisher's links changed (attached, died) or when a refused link has room again:
+/// on the runtime's service thread, or on the thread of a close() or destructor that finds such
+/// news. It must not block and must not call the endpoint.
 struct WritableCallback {
   void (*function)(void* context) noexcept {nullptr};
   void* context{nullptr};
@@ -55,9 +56,14 @@ class InlinePublisher {
   [[nodiscard]] LinkCounters link_counters() const noexcept;
   /// Set before the first publish.
   void set_writable_callback(WritableCallback callback) noexcept;
-  /// Blocks until a subscriber is attached, kTimeout at the deadline.
+  /// Blocks until a subscriber is attached, kTimeout at the deadline. Endpoints of two deployments
+  /// never meet: if a wait ends and the folder has a publisher of this name for another deployment,
+  /// the error's message names its process and both deployments. A deadline that has passed already
+  /// is only a question, and looks at no files.
   [[nodiscard]] expected<void, Error> wait_for_subscriber(
       std::chrono::steady_clock::time_point deadline);
+  /// For the attach timeout: the catalog's, or a shorter one of `ChannelAttachOptions`.
+  [[nodiscard]] expected<void, Error> wait_for_subscriber();
   /// Ordered end of stream: every link gets it after the data it has accepted. Does not wait for it
   /// to be read; what was queued stays readable after this object and process are gone. A second
   /// close is kClosed.

@@ -27,7 +27,8 @@ class InlineSubscriber {
   /// received. kStaleEndpoint: another incarnation of the publisher has replaced the one attached.
   /// The metadata's byte size and payload kind are the endpoint's, its clock ids ClockId{0}: an id
   /// means something within one plan only. A byte that is no bool where the payload has one is a
-  /// bad frame. Never blocks, allocates nothing.
+  /// bad frame. Never blocks. Allocates nothing, but for the text of a failure to attach, which is
+  /// final: no frame comes after it.
   [[nodiscard]] expected<void, Error> receive(std::span<std::byte> body,
                                               SampleMetadata& metadata) noexcept;
   /// Blocks until a frame, an end (kClosed, kStaleEndpoint, kProtocolError), the absolute deadline
@@ -39,10 +40,18 @@ class InlineSubscriber {
   /// Like wait_and_receive, but leaves the frame queued.
   [[nodiscard]] expected<void, Error> wait(std::chrono::steady_clock::time_point deadline,
                                            std::stop_token stop = {}) noexcept;
+  /// Blocks until a publisher is or was attached, a failure to attach, the deadline or a stop. As
+  /// in the other waits, a message comes with kTimeout when no publisher was ever attached and the
+  /// folder has one of this name for another deployment: it names its process and both deployments.
+  /// (A deadline that has passed already is only a question, and looks at no files.)
+  [[nodiscard]] expected<void, Error> wait_for_publisher(
+      std::chrono::steady_clock::time_point deadline, std::stop_token stop = {}) noexcept;
+  /// For the attach timeout: the catalog's, or a shorter one of `ChannelAttachOptions`.
+  [[nodiscard]] expected<void, Error> wait_for_publisher() noexcept;
   /// Advisory: a publisher is attached at this moment.
   [[nodiscard]] bool has_publisher() const noexcept;
   /// Set before the first receive: called when data, an end or another publisher may be there. Same
-  /// rules as for publishers. For the graph's imports.
+  /// rules as for `WritableCallback`. For the graph's imports.
   struct ReadableCallback {
     void (*function)(void* context) noexcept {nullptr};
     void* context{nullptr};

@@ -48,6 +48,7 @@ class ChannelPublisher {
       std::chrono::steady_clock::time_point deadline) {
     return inner_.wait_for_subscriber(deadline);
   }
+  [[nodiscard]] expected<void, Error> wait_for_subscriber() { return inner_.wait_for_subscriber(); }
   expected<void, Error> close() noexcept { return inner_.close(); }
 
  private:

@@ -33,6 +33,14 @@ class ChannelSubscriber {
     return inner_.wait(deadline, std::move(stop));
   }
 
+  [[nodiscard]] expected<void, Error> wait_for_publisher(
+      std::chrono::steady_clock::time_point deadline, std::stop_token stop = {}) noexcept {
+    return inner_.wait_for_publisher(deadline, std::move(stop));
+  }
+  [[nodiscard]] expected<void, Error> wait_for_publisher() noexcept {
+    return inner_.wait_for_publisher();
+  }
+
   [[nodiscard]] bool has_publishers() const noexcept { return inner_.has_publisher(); }
   expected<void, Error> close() noexcept { return inner_.close(); }
 
