@@ -74,6 +74,8 @@ TEST_CASE("scalar kinds have unique names and their C++ sizes") {
   CHECK(pod_scalar_bytes(PodScalarKind::kInt16) == sizeof(std::int16_t));
   CHECK(pod_scalar_bytes(PodScalarKind::kFloat64) == sizeof(double));
   CHECK(pod_scalar_bytes(PodScalarKind::kBool) == sizeof(bool));
+  CHECK(pod_scalar_bytes(static_cast<PodScalarKind>(12)) == 0);
+  CHECK(pod_scalar_bytes(static_cast<PodScalarKind>(255)) == 0);
 }
 
 TEST_CASE("a C++ type has the identity that its traits declare") {

@@ -37,6 +37,7 @@ enum class PodScalarKind : std::uint8_t {
   kBool,
 };
 
+/// 0 for a value outside the enum.
 [[nodiscard]] std::uint32_t pod_scalar_bytes(PodScalarKind kind) noexcept;
 /// "uint8", "float32", "byte", …
 [[nodiscard]] std::string_view pod_scalar_name(PodScalarKind kind) noexcept;
@@ -95,7 +96,8 @@ struct ScalarKindOf<bool> : ScalarKindIs<PodScalarKind::kBool> {};
 
 constexpr std::uint32_t scalar_bytes(PodScalarKind kind) noexcept {
   constexpr std::array<std::uint32_t, 12> kBytes{1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 1, 1};
-  return kBytes[static_cast<std::size_t>(kind)];
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kBytes.size() ? kBytes[index] : 0;
 }
 
 template <class T>
@@ -122,7 +124,9 @@ constexpr bool covers_every_byte(const std::array<PodFieldSpec, N>& fields,
 
 /// A fixed-width scalar that means the same in every process.
 template <class T>
-concept PortableScalar = requires { payload_traits::ScalarKindOf<T>::kKind; };
+concept PortableScalar = requires {
+  payload_traits::ScalarKindOf<T>::kKind;
+};
 
 /// A trivially copyable struct with a declared name, version and layout.
 template <class T>
@@ -130,7 +134,8 @@ concept ChannelPod = requires {
   { ChannelTypeIdentity<T>::kName } -> std::convertible_to<std::string_view>;
   { ChannelTypeIdentity<T>::kVersion } -> std::convertible_to<std::uint32_t>;
   ChannelPodLayout<T>::kFields;
-} && std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>;
+}
+&&std::is_trivially_copyable_v<T>&& std::is_standard_layout_v<T>;
 
 /// What a port may carry: a scalar, a POD, or a Tensor.
 template <class T>
@@ -201,11 +206,11 @@ template <PublishedPayload T>
 
 /// A field of `ChannelPodLayout<Type>`: name, kind, offset and count are taken from the member,
 /// which is a scalar or an array of scalars.
-#define WEFTLINE_POD_FIELD(Type, member)                                    \
-  ::weftline::PodFieldSpec {                                                \
-    #member,                                                                \
-        ::weftline::payload_traits::ScalarKindOf<                           \
-            std::remove_all_extents_t<decltype(Type::member)>>::kKind,      \
-        static_cast<std::uint32_t>(offsetof(Type, member)),                 \
-        ::weftline::payload_traits::element_count<decltype(Type::member)>() \
+#define WEFTLINE_POD_FIELD(Type, member)                                       \
+  ::weftline::PodFieldSpec {                                                   \
+#member,                                                                   \
+        ::weftline::payload_traits::ScalarKindOf < std::remove_all_extents_t < \
+            decltype(Type::member)>> ::kKind,                                  \
+        static_cast < std::uint32_t>(offsetof(Type, member)),                  \
+        ::weftline::payload_traits::element_count < decltype(Type::member)>()  \
   }
