@@ -2,13 +2,15 @@
 #include "catalog_file.hpp"
 
 #include <fcntl.h>
-#include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -111,6 +113,20 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return folder.empty() ? "." : folder;
 }
 
+/// Opens a new file of a name that nobody has, and sets `name`. Not mkstemp: its mode is always
+/// 0600.
+int create_beside(const std::filesystem::path& folder, mode_t mode, std::string& name) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::uint64_t random = 0;
+    if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) return -1;
+    name = (folder / (".weftline-catalog-" + std::to_string(random))).native();
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
 }  // namespace
 
 expected<std::string, Error> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -140,15 +156,18 @@ expected<std::string, Error> read_file(const std::filesystem::path& path, std::s
 }
 
 expected<void, Error> replace_file(const std::filesystem::path& path, std::string_view bytes) {
-  constexpr mode_t kMode = 0644;
   const std::filesystem::path folder = folder_of(path);
-  std::string name = (folder / ".weftline-catalog-XXXXXX").native();
-  FileDescriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  struct stat old {};
+  const bool replaces = ::lstat(path.c_str(), &old) == 0 && S_ISREG(old.st_mode);
+  // A new file's mode is what the umask leaves of 0666; what has one keeps it, and is private until
+  // then.
+  std::string name;
+  FileDescriptor file(create_beside(folder, replaces ? 0600 : 0666, name));
   if (!file.valid()) return refuse("CATALOG_FILE_WRITE", "create a temporary file beside", path);
   TemporaryName temporary(std::move(name));
 
-  if (::fchmod(file.get(), kMode) != 0 || !write_all(file.get(), bytes) ||
-      ::fsync(file.get()) != 0) {
+  if ((replaces && ::fchmod(file.get(), old.st_mode & 0777) != 0) ||
+      !write_all(file.get(), bytes) || ::fsync(file.get()) != 0) {
     return refuse("CATALOG_FILE_WRITE", "write the temporary file beside", path);
   }
   const auto written = read_up_to(file.get(), bytes.size() + 1);
@@ -165,7 +184,8 @@ expected<void, Error> replace_file(const std::filesystem::path& path, std::strin
   temporary.release();
 
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid() || ::fsync(directory.get()) != 0) {
+  // EINVAL: a file system that has nothing to bring to a disk for a folder.
+  if (!directory.valid() || (::fsync(directory.get()) != 0 && errno != EINVAL)) {
     return refuse("CATALOG_FILE_WRITE", "bring to the disk the folder of", path);
   }
   return {};

@@ -18,8 +18,9 @@ inline constexpr std::string_view kFileKindToken = "CATALOG_FILE_KIND";
                                                      std::size_t max_bytes);
 
 /// Puts `bytes` at `path` so that readers see the old content or the new one: a temporary file in
-/// the same folder (mode 0644) is written, brought to the disk, read back, compared and renamed.
-/// The temporary file is gone after a failure.
+/// the same folder is written, brought to the disk, read back, compared and renamed. It has the
+/// mode of the file that it replaces, else 0666 less the umask. The temporary file is gone after a
+/// failure.
 [[nodiscard]] expected<void, Error> replace_file(const std::filesystem::path& path,
                                                  std::string_view bytes);
 

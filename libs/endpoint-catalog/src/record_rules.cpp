@@ -213,7 +213,6 @@ Checked check_tensor(const EndpointRecord& record) {
 }  // namespace
 
 expected<EndpointRecord, Error> checked_record(EndpointRecord record) {
-  constexpr std::uint64_t kLongestTimeout = std::numeric_limits<std::int64_t>::max();
   if (!is_name(record.name)) {
     return refuse(record, "CATALOG_NAME_INVALID",
                   concat({"the name is not admitted; ", kNameForm}));
@@ -231,8 +230,8 @@ expected<EndpointRecord, Error> checked_record(EndpointRecord record) {
   WEFTLINE_TRY(check_range(record, "max_subscribers", record.max_subscribers, 1, 64));
   WEFTLINE_TRY(check_range(record, "max_borrowed_samples", record.max_borrowed_samples, 1, 64));
   WEFTLINE_TRY(check_range(record, "incarnations", record.incarnations, 1, 65'536));
-  WEFTLINE_TRY(
-      check_range(record, "attach_timeout_ns", record.attach_timeout_ns, 0, kLongestTimeout));
+  WEFTLINE_TRY(check_range(record, "attach_timeout_ns", record.attach_timeout_ns, 0,
+                           kMaximumAttachTimeoutNs));
   WEFTLINE_TRY(check_payload(record));
   WEFTLINE_TRY(check_tensor(record));
   return record;

@@ -81,19 +81,44 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
-TEST_CASE("a saved catalog is loaded as the same bytes, and anyone may read the file") {
+class Umask {
+ public:
+  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
+  Umask(const Umask&) = delete;
+  Umask& operator=(const Umask&) = delete;
+  ~Umask() { ::umask(before_); }
+
+ private:
+  mode_t before_;
+};
+
+TEST_CASE("a saved catalog is loaded as the same bytes") {
   const Folder folder;
   const ChannelEndpointCatalog catalog = sample_catalog();
   const auto wrote = catalog.save_json(folder / "catalog.json");
   REQUIRE(wrote);
   CHECK(*wrote);
   CHECK(content(folder / "catalog.json") == catalog.json());
-  CHECK((status_of(folder / "catalog.json").st_mode & 0777) == 0644);
   CHECK(folder.files() == 1);
   const auto loaded = ChannelEndpointCatalog::load_json(folder / "catalog.json");
   REQUIRE(loaded);
   CHECK(loaded->json() == catalog.json());
   CHECK(loaded->digest() == catalog.digest());
+}
+
+TEST_CASE("a new file has the mode of the umask, a replaced one keeps its own") {
+  const Folder folder;
+  const fs::path path = folder / "catalog.json";
+  const Umask umask(027);
+  REQUIRE(sample_catalog().save_json(path).value());
+  CHECK((status_of(path).st_mode & 0777) == 0640);
+  for (const mode_t mode : {mode_t{0600}, mode_t{0666}}) {
+    put(path, "old");
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    REQUIRE(sample_catalog().save_json(path).value());
+    CHECK((status_of(path).st_mode & 0777) == mode);
+  }
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("saving equal bytes leaves the file untouched") {

@@ -191,7 +191,7 @@ class RandomRecords {
     record.max_subscribers = small(1, 64);
     record.max_borrowed_samples = small(1, 64);
     record.incarnations = small(1, 65'536);
-    record.attach_timeout_ns = random_() >> between(1, 63);
+    record.attach_timeout_ns = (random_() >> between(1, 63)) % (kMaximumAttachTimeoutNs + 1);
     record.process_group = std::string(between(1, 128), 'g');
     fill_payload(record);
     return record;

@@ -36,8 +36,10 @@ class ChannelEndpointCatalog {
 
   /// Writes the canonical bytes through a verified temporary file and a rename, and only when the
   /// file's bytes differ; so a reader sees the old file or the new one. Returns true when it wrote.
-  /// Blocks until the bytes are on the disk. On failure the old file is untouched and the message
-  /// names the path and the system's reason; an empty catalog is refused (CATALOG_EMPTY).
+  /// A new file's mode is 0666 less the umask, one that is replaced keeps its mode. Blocks until
+  /// the bytes are on the disk. After a failure the old or the new file is there, whole (the new
+  /// one if only its folder could not be brought to the disk), and the message names the path and
+  /// the system's reason; an empty catalog is refused (CATALOG_EMPTY).
   [[nodiscard]] expected<bool, Error> save_json(const std::filesystem::path& path) const;
 
   [[nodiscard]] const std::string& json() const noexcept;    ///< "" when empty.

@@ -34,6 +34,8 @@ inline constexpr std::uint64_t kInlineFrameBytes = 32'768;
 inline constexpr std::uint64_t kMaximumInlineBodyBytes = 32'744;    ///< scalar and POD
 inline constexpr std::uint64_t kMaximumInlineSchemaBytes = 32'704;  ///< serialized schema
 
+inline constexpr std::uint64_t kMaximumAttachTimeoutNs = 31'536'000'000'000'000;  ///< A year.
+
 /// One boundary endpoint: all that a peer needs to know, and nothing of what lives behind it.
 struct EndpointRecord {
   /// Unique in its catalog, and fit to be a file's name: 1 to 128 of A-Z a-z 0-9 . _ - with no dot
@@ -48,7 +50,8 @@ struct EndpointRecord {
   std::uint32_t max_subscribers{8};       ///< Links at a time; 1 to 64.
   std::uint32_t max_borrowed_samples{1};  ///< Samples that one subscriber may hold; 1 to 64.
   PeerRequirement peer{PeerRequirement::kRequired};
-  std::uint64_t attach_timeout_ns{0};    ///< How long start-up waits for a peer; 0: not at all.
+  std::uint64_t attach_timeout_ns{
+      0};  ///< How long start-up waits for a peer; 0: not at all. At most kMaximumAttachTimeoutNs.
   std::uint32_t incarnations{1};         ///< Producer incarnations an import admits; 1 to 65536.
   std::string process_group{"default"};  ///< Same form as the name.
   std::optional<TensorBoundaryContract> tensor{};  ///< Exactly for tensor payloads.
