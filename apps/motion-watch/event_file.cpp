@@ -13,7 +13,7 @@
 namespace motion_watch {
 namespace {
 
-constexpr std::size_t kMuch = 64 * 1024;
+constexpr std::size_t kMuch = std::size_t{64} * 1024;
 
 std::string line_of(const MotionEvent& event) {
   std::string line = "{\"frame\":" + std::to_string(event.frame_id) +

@@ -54,7 +54,7 @@ int record(const RecorderArguments& arguments) {
   if (!catalog) {
     const bool missing = catalog.error().code == weftline::ErrorCode::kNotFound;
     return refuse(catalog.error().to_string() +
-                  (missing ? " Start motion-watch, or pass --wait to wait for it." : ""));
+                  (missing ? "; start motion-watch, or pass --wait to wait for it" : ""));
   }
   auto runtime = weftline::ChannelRuntime::create();
   if (!runtime) return refuse(runtime.error().to_string());

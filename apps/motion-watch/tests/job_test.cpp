@@ -18,7 +18,7 @@ TEST_CASE(
     "the graph gives the same events and pictures as a plain loop, on the host and on an emulated "
     "device") {
   // The sheet holds every picture of a short run, and some of a long one.
-  const std::uint64_t frames = GENERATE(12, 120);
+  const std::uint64_t frames = GENERATE(std::uint64_t{12}, std::uint64_t{120});
   const SourceOptions source{.input = {}, .frames = frames, .realtime = false};
   const JobOutcome wanted = plain_outcome(source);
   REQUIRE(wanted.events.size() == frames);

@@ -311,7 +311,7 @@ class Programs(unittest.TestCase):
                                   text=True, timeout=WATCHDOG_S, check=False)
         catalog = self.folder / "catalog.json"
         self.assert_refused(record("--catalog", str(catalog), "--out", str(self.folder / "e")), "catalog.json",
-                            "Start motion-watch, or pass --wait")
+                            "; start motion-watch, or pass --wait")
         catalog.write_text('{"schema": 3}')
         self.assert_refused(record("--catalog", str(catalog), "--out", str(self.folder / "e")), "catalog.json")
         self.assertEqual(self.synthetic("--frames", "2").returncode, 0)

@@ -44,6 +44,8 @@ class Reader final : public weftline::Operator<> {
   weftline::expected<void, weftline::Error> compute(weftline::ExecutionContext& context) override {
     WEFTLINE_ASSIGN(auto sample, frames.receive());
     const std::uint64_t id = sample.metadata.frame_id.value_or(~std::uint64_t{0});
+    if (!sample.metadata.capture)
+      return weftline::fail(weftline::ErrorCode::kFailure, "NO_CAPTURE");
     const std::int64_t held_until =
         sample.metadata.capture->timestamp_ns + media_time_ns(kHeldFor, kRate);
     while (received_->ids.empty() && context.clock().now().timestamp_ns < held_until) {
