@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cuda_driver.hpp"
+#include "cuda_fence_words.hpp"
 #include "host_task_pool.hpp"
 #include "weftline/cuda/device.hpp"
 
@@ -22,6 +23,18 @@ class CudaDevice final : public Device {
   /// the last owner may be dropped where CUDA must not be called.
   CudaDevice(DeviceDescription description, StreamPriorities priorities, const CudaDriver& driver,
              CUcontext context);
+
+  // For the backend.
+
+  [[nodiscard]] CurrentContext enter() const noexcept { return {driver_, context_}; }
+  /// Success, or the error of `call`. Clears the thread's last CUDA error, which is not the
+  /// outcome of a kernel launch; notes the loss of the device.
+  expected<void, Error> check(cudaError_t status, const char* call) noexcept;
+  /// The same for a call of the driver, whose errors have the same numbers.
+  expected<void, Error> check(CUresult status, const char* call) noexcept {
+    return check(static_cast<cudaError_t>(status), call);
+  }
+  [[nodiscard]] const CudaDriver& driver() const noexcept { return driver_; }
 
  private:
   /// DEVICE_LOST once the device is lost, DEVICE_PROCESS_EXITS once CUDA is on its way out.
@@ -50,14 +63,14 @@ class CudaDevice final : public Device {
   expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept override;
   expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept override;
 
+  [[nodiscard]] FenceWords* do_fence_words() noexcept override {
+    return description().stream_memory_operations ? &fence_words_ : nullptr;
+  }
+
   void do_destroy_stream(CUstream_st* stream) noexcept override;
   void do_destroy_event(CUevent_st* event) noexcept override;
   void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept override;
 
-  [[nodiscard]] CurrentContext enter() const noexcept { return {driver_, context_}; }
-  /// Success, or the error of `call`. Clears the thread's last CUDA error, which is not the
-  /// outcome of a kernel launch; notes the loss of the device.
-  expected<void, Error> check(cudaError_t status, const char* call) noexcept;
   /// Gives something back to CUDA, unless the process is at its end.
   template <class Call>
   void release(Call call) noexcept;
@@ -66,6 +79,7 @@ class CudaDevice final : public Device {
   const CUcontext context_;
   const std::shared_ptr<HostTaskPool> host_tasks_ = std::make_shared<HostTaskPool>();
   std::atomic<bool> lost_{false};
+  CudaFenceWords fence_words_{*this};
 };
 
 }  // namespace weftline::cuda_streams

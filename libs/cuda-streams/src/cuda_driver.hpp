@@ -15,6 +15,9 @@ struct CudaDriver {
   decltype(&cuCtxGetCurrent) context_get_current{nullptr};
   decltype(&cuCtxPushCurrent) context_push_current{nullptr};
   decltype(&cuCtxPopCurrent) context_pop_current{nullptr};
+  decltype(&cuStreamWriteValue64) stream_write_value_64{nullptr};
+  decltype(&cuStreamWaitValue64) stream_wait_value_64{nullptr};
+  decltype(&cuStreamBatchMemOp) stream_batch_mem_op{nullptr};
 
   /// Looks all of them up. Makes no context.
   [[nodiscard]] cudaError_t load() noexcept;

@@ -35,6 +35,9 @@ cudaError_t CudaDriver::load() noexcept {
   next("cuCtxGetCurrent", context_get_current);
   next("cuCtxPushCurrent", context_push_current);
   next("cuCtxPopCurrent", context_pop_current);
+  next("cuStreamWriteValue64", stream_write_value_64);
+  next("cuStreamWaitValue64", stream_wait_value_64);
+  next("cuStreamBatchMemOp", stream_batch_mem_op);
   return status;
 }
 

@@ -13,10 +13,6 @@ using namespace cuda_streams;  // NOLINT(google-build-using-namespace): device_c
 
 Device::~Device() = default;
 
-inline const DeviceRefusal* Device::check_call() const noexcept {
-  return in_host_task() ? &kInHostTask : do_unusable();
-}
-
 expected<Stream, Error> Device::create_stream(const StreamOptions& options) {
   if (const DeviceRefusal* const why = check_call()) {
     return refuse(*why);
@@ -66,6 +62,16 @@ expected<void, Error> Device::make_current() noexcept {
     return refuse(*why);
   }
   return do_make_current();
+}
+
+expected<FenceWords*, Error> Device::fence_words() {
+  if (FenceWords* const words = do_fence_words()) {
+    return words;
+  }
+  return fail(ErrorCode::kNotSupported, "DEVICE_NO_FENCE_WORDS",
+              id().to_string() +
+                  " has no 64-bit stream memory operations, so its streams can't write or await "
+                  "fence words. Order its streams by events.");
 }
 
 expected<void, Error> Device::record(EventRef event, StreamRef stream) noexcept {

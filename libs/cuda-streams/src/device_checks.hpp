@@ -32,7 +32,7 @@ template <class... More>
   return fail(refusal.code, refusal.token);
 }
 
-/// `object` is a StreamRef or an EventRef.
+/// `object` is a StreamRef, an EventRef or a FenceWord.
 template <class Object>
 [[nodiscard]] const DeviceRefusal* check_own(const Device& device, Object object) noexcept {
   if (object.device() == nullptr || object.get() == nullptr) {
@@ -69,3 +69,7 @@ template <class Object>
 }
 
 }  // namespace weftline::cuda_streams
+
+inline const weftline::DeviceRefusal* weftline::Device::check_call() const noexcept {
+  return in_host_task() ? &cuda_streams::kInHostTask : do_unusable();
+}

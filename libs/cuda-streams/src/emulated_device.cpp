@@ -15,10 +15,7 @@ namespace {
 /// Those of today's NVIDIA devices.
 constexpr StreamPriorities kPriorities{.least = 0, .greatest = -5};
 
-// A handle is the address of our object; only this file turns one into the other.
-EmulatedStream& as_stream(CUstream_st* handle) noexcept {
-  return *reinterpret_cast<EmulatedStream*>(handle);
-}
+// A handle is the address of our object.
 EmulatedEvent& as_event(CUevent_st* handle) noexcept {
   return *reinterpret_cast<EmulatedEvent*>(handle);
 }
@@ -39,6 +36,7 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
   description.sm_count = options.sm_count;
   description.hardware_queues = options.hardware_queues;
   description.memory_bytes = options.memory_bytes;
+  description.stream_memory_operations = options.stream_memory_operations;
   return description;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "annotated_mutex.hpp"
+#include "emulated_fence_words.hpp"
 #include "emulated_stream.hpp"
 #include "memory_ranges.hpp"
 #include "weftline/cuda/device.hpp"
@@ -52,6 +53,10 @@ class EmulatedDevice final : public Device {
   expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept override;
   expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept override;
 
+  [[nodiscard]] FenceWords* do_fence_words() noexcept override {
+    return description().stream_memory_operations ? &fence_words_ : nullptr;
+  }
+
   void do_destroy_stream(CUstream_st* stream) noexcept override;
   void do_destroy_event(CUevent_st* event) noexcept override;
   void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept override;
@@ -62,6 +67,7 @@ class EmulatedDevice final : public Device {
   const std::uint32_t queue_capacity_;
   std::atomic<std::uint64_t> allocated_bytes_{0};
   MemoryRanges memory_;
+  EmulatedFenceWords fence_words_{*this};
   Mutex mutex_;
   std::vector<std::shared_ptr<EmulatedStream>> streams_ ABSL_GUARDED_BY(mutex_);
 };

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated_stream.hpp"
 
+#include <chrono>
 #include <cstring>
 
 namespace weftline::cuda_streams {
 namespace {
+
+/// Asks again and again: a word may be written by another process, which tells nobody. A word that
+/// is about to come is met by the first, yielding looks; later ones leave the core to others.
+void wait_for_word(FenceWord word, std::uint64_t value) noexcept {
+  constexpr int kYields = 200;
+  constexpr std::chrono::microseconds kNap{50};
+  for (int looks = 0; !word.reached(value); ++looks) {
+    if (looks < kYields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kNap);
+    }
+  }
+}
 
 struct Perform {
   void operator()(std::monostate) const noexcept {}
@@ -19,6 +34,10 @@ struct Perform {
     if (record.stamp.time) {
       record.stamp.time->reach(record.stamp.record);
     }
+  }
+  void operator()(const WriteWordOperation& write) const noexcept { write.word.store(write.value); }
+  void operator()(const WaitWordOperation& wait) const noexcept {
+    wait_for_word(wait.word, wait.value);
   }
   void operator()(const WaitOperation& wait) const noexcept { wait.point.wait(); }
 };

@@ -12,6 +12,7 @@
 #include "annotated_mutex.hpp"
 #include "emulated_timeline.hpp"
 #include "record_time.hpp"
+#include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/host_task.hpp"
 
 namespace weftline::cuda_streams {
@@ -33,8 +34,17 @@ struct RecordOperation {
 struct WaitOperation {
   TimelinePoint point;
 };
-using StreamOperation = std::variant<std::monostate, CopyOperation, FillOperation, HostTask,
-                                     RecordOperation, WaitOperation>;
+struct WriteWordOperation {
+  FenceWord word;
+  std::uint64_t value;
+};
+struct WaitWordOperation {
+  FenceWord word;
+  std::uint64_t value;
+};
+using StreamOperation =
+    std::variant<std::monostate, CopyOperation, FillOperation, HostTask, RecordOperation,
+                 WaitOperation, WriteWordOperation, WaitWordOperation>;
 
 /// A queue of operations and the thread that does them, one after another. The places of the queue
 /// are made at the start, so queuing allocates nothing; the caller blocks only while all are taken.
@@ -86,6 +96,11 @@ class EmulatedStream {
   // counts in queued_, then to the worker until it counts in retired_.
   std::vector<StreamOperation> places_;
 };
+
+/// What the handle of an emulated device's stream points to.
+[[nodiscard]] inline EmulatedStream& as_stream(CUstream_st* handle) noexcept {
+  return *reinterpret_cast<EmulatedStream*>(handle);
+}
 
 template <class Operation>
 TimelinePoint EmulatedStream::queue(const Operation& operation) noexcept {

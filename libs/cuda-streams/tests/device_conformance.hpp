@@ -5,6 +5,7 @@
 // devices_under_test().
 
 #include "event_conformance.hpp"
+#include "fence_conformance.hpp"
 #include "memory_conformance.hpp"
 #include "order_conformance.hpp"
 #include "random_graph_conformance.hpp"

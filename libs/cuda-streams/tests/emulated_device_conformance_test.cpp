@@ -6,27 +6,28 @@ namespace weftline::testing {
 namespace {
 
 expected<std::shared_ptr<Device>, Error> open_emulated(std::uint32_t ordinal,
-                                                       std::uint32_t queue_capacity) {
-  DeviceOptions options;
+                                                       const EmulatedDeviceOptions& emulated) {
+  DeviceOptions options{emulated};
   options.emulated.device_count = 2;
   options.emulated.memory_bytes = std::uint64_t{1} << 26;
-  options.emulated.stream_queue_capacity = queue_capacity;
   return open_device({DeviceKind::kEmulated, ordinal}, options);
 }
 
-DeviceUnderTest emulated(std::string name, std::uint32_t queue_capacity) {
+DeviceUnderTest emulated(std::string name, const EmulatedDeviceOptions& options) {
   return {.name = std::move(name),
-          .open = [=] { return open_emulated(0, queue_capacity); },
-          .open_other = [=] { return open_emulated(1, queue_capacity); },
+          .open = [=] { return open_emulated(0, options); },
+          .open_other = [=] { return open_emulated(1, options); },
           .open_alien = [] { return std::make_shared<AlienDevice>(); },
-          .queue_capacity = queue_capacity,
+          .queue_capacity = options.stream_queue_capacity,
           .no_queue_capacity_reason = {}};
 }
 
 }  // namespace
 
 std::vector<DeviceUnderTest> devices_under_test() {
-  return {emulated("emulated, worker threads", 1024), emulated("emulated, short queues", 16)};
+  return {emulated("emulated, worker threads", {}),
+          emulated("emulated, short queues", {.stream_queue_capacity = 16}),
+          emulated("emulated, no stream memory operations", {.stream_memory_operations = false})};
 }
 
 }  // namespace weftline::testing

@@ -67,6 +67,7 @@ TEST_CASE("an emulated device describes itself by its options and a UUID made fr
   CHECK(description.sm_count == 3);
   CHECK(description.hardware_queues == 5);
   CHECK(description.memory_bytes == 777);
+  CHECK(description.stream_memory_operations);
 }
 
 TEST_CASE("device and managed memory share an emulated device's budget to the byte") {

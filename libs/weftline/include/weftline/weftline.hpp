@@ -31,6 +31,7 @@
 #include "weftline/cuda/device.hpp"
 #include "weftline/cuda/event.hpp"
 #include "weftline/cuda/event_pool.hpp"
+#include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/host_task.hpp"
 #include "weftline/cuda/launch.hpp"
 #include "weftline/cuda/memory_block.hpp"

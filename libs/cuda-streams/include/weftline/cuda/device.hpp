@@ -13,6 +13,7 @@
 #include "weftline/core/error.hpp"
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/cuda/event.hpp"
+#include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/host_task.hpp"
 #include "weftline/cuda/memory_block.hpp"
 #include "weftline/cuda/stream.hpp"
@@ -73,6 +74,10 @@ class Device : public std::enable_shared_from_this<Device> {
   /// CUDA; nothing on an emulated device.
   expected<void, Error> make_current() noexcept;
 
+  /// The device's fence words. kNotSupported (DEVICE_NO_FENCE_WORDS) where it has no stream memory
+  /// operations: `description()` says so, too.
+  [[nodiscard]] expected<FenceWords*, Error> fence_words();
+
   // Hot: queue and return; no allocation. An emulated stream has a bounded queue (like a driver)
   // and blocks the caller only when it is full.
 
@@ -125,6 +130,7 @@ class Device : public std::enable_shared_from_this<Device> {
   friend class Stream;
   friend class Event;
   friend class MemoryBlock;
+  friend class FenceWords;
 
   /// Whether this thread may call the device now.
   [[nodiscard]] const DeviceRefusal* check_call() const noexcept;
@@ -160,6 +166,9 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual expected<void, Error> do_check_launch() noexcept = 0;
   virtual expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept = 0;
   virtual expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept = 0;
+
+  // Abilities that not every device has.
+  [[nodiscard]] virtual FenceWords* do_fence_words() noexcept { return nullptr; }
 
   // For the owner types, at any time.
   virtual void do_destroy_stream(CUstream_st* stream) noexcept = 0;

@@ -19,6 +19,8 @@ struct EmulatedDeviceOptions {
   /// What kCudaDevice and kCudaManaged blocks of one opened device may take together. Pinned memory
   /// is the host's, as on a real device.
   std::uint64_t memory_bytes{std::uint64_t{8} << 30};
+  /// Whether streams write and await fence words (see FenceWords).
+  bool stream_memory_operations{true};
   /// Operations that one stream queues before the caller has to wait: 1 to 1,048,576, each taking
   /// about 230 bytes of host memory from the stream's creation on.
   std::uint32_t stream_queue_capacity{1024};
