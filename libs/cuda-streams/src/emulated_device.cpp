@@ -8,6 +8,7 @@
 
 #include "emulated_event.hpp"
 #include "host_memory.hpp"
+#include "worker_scheduler.hpp"
 
 namespace weftline::cuda_streams {
 namespace {
@@ -42,41 +43,19 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
 
 EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
     : Device(describe_emulated_device(ordinal, options), kPriorities),
-      queue_capacity_(options.stream_queue_capacity) {}
-
-EmulatedDevice::~EmulatedDevice() {
-  // A worker must not join itself, nor a stream that waits for what it does next.
-  const bool may_wait = !in_host_task();
-  for (const auto& stream : streams_) {
-    if (may_wait) {
-      stream->join();
-    } else {
-      stream->detach();
-    }
-  }
-}
+      queue_capacity_(options.stream_queue_capacity),
+      scheduler_(std::make_unique<WorkerScheduler>()) {}
 
 expected<CUstream_st*, Error> EmulatedDevice::do_create_stream(const StreamOptions&) {
-  MutexLock lock(mutex_);
-  std::erase_if(streams_, [](const std::shared_ptr<EmulatedStream>& stream) {
-    const bool finished = stream->finished();
-    if (finished) {
-      stream->join();
-    }
-    return finished;
-  });
   try {
-    streams_.reserve(streams_.size() + 1);  // a worker that has started must find its place
-    streams_.push_back(EmulatedStream::start(queue_capacity_));
+    return reinterpret_cast<CUstream_st*>(&scheduler_->create_queue(queue_capacity_));
   } catch (const std::exception& error) {
     return fail(ErrorCode::kResourceExhausted, "DEVICE_STREAMS_EXHAUSTED",
-                id().to_string() + " cannot start stream " + std::to_string(streams_.size() + 1) +
-                    " with a queue of " + std::to_string(queue_capacity_) +
-                    " operations: " + error.what() +
+                id().to_string() + " cannot start one more stream with a queue of " +
+                    std::to_string(queue_capacity_) + " operations: " + error.what() +
                     ". Use fewer streams, a smaller stream_queue_capacity, or raise the limit on "
                     "threads (ulimit -u).");
   }
-  return reinterpret_cast<CUstream_st*>(streams_.back().get());
 }
 
 expected<CUevent_st*, Error> EmulatedDevice::do_create_event(const EventOptions&, bool timed) {

@@ -4,12 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "annotated_mutex.hpp"
 #include "emulated_fence_words.hpp"
-#include "emulated_stream.hpp"
 #include "memory_ranges.hpp"
+#include "stream_scheduler.hpp"
 #include "weftline/cuda/device.hpp"
 #include "weftline/cuda/open_device.hpp"
 
@@ -19,14 +17,11 @@ namespace weftline::cuda_streams {
 [[nodiscard]] DeviceDescription describe_emulated_device(std::uint32_t ordinal,
                                                          const EmulatedDeviceOptions& options);
 
-/// A device whose memory is host memory and whose streams are worker threads.
-///
-/// It owns every stream's worker. Destroying a stream only closes its queue; the worker is joined
-/// when it has come to its end: by the next `create_stream()`, or by the destructor.
+/// A device whose memory is host memory and whose streams are queues that a scheduler works off.
+/// Destroying a stream only closes its queue.
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options);
-  ~EmulatedDevice() override;
 
  private:
   [[nodiscard]] expected<CUstream_st*, Error> do_create_stream(
@@ -68,8 +63,7 @@ class EmulatedDevice final : public Device {
   std::atomic<std::uint64_t> allocated_bytes_{0};
   MemoryRanges memory_;
   EmulatedFenceWords fence_words_{*this};
-  Mutex mutex_;
-  std::vector<std::shared_ptr<EmulatedStream>> streams_ ABSL_GUARDED_BY(mutex_);
+  const std::unique_ptr<StreamScheduler> scheduler_;
 };
 
 }  // namespace weftline::cuda_streams

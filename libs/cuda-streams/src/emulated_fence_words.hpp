@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "emulated_stream.hpp"
+#include "operation_queue.hpp"
 #include "weftline/cuda/fence_words.hpp"
 
 namespace weftline::cuda_streams {

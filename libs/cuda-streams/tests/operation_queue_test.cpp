@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emulated_stream.hpp"
+#include "operation_queue.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
@@ -22,16 +22,38 @@ TEST_CASE("an event's time is that of its last record, in whatever order records
 }
 
 TEST_CASE("a wait that is done does not keep the other stream's timeline alive") {
-  const auto stream = EmulatedStream::start(16);
+  OperationQueue queue(4);
   auto other = std::make_shared<Timeline>();
   const std::weak_ptr<Timeline> watch = other;
-  const TimelinePoint done = stream->queue(WaitOperation{{other, 1}});
+  const TimelinePoint done = queue.queue(WaitOperation{{other, 1}});
+  StreamOperation* const operation = queue.front();
+  REQUIRE(operation != nullptr);
+  CHECK_FALSE(is_ready(*operation));
   other->advance();
-  done.wait();
+  CHECK(is_ready(*operation));
+  perform(*operation);
   other.reset();
+  CHECK_FALSE(watch.expired());
+  queue.retire();
   CHECK(watch.expired());
-  stream->close();
-  stream->join();
+  CHECK(done.reached());
+}
+
+TEST_CASE(
+    "a queue tells its scheduler of work and of its end, and is at its end when it is empty") {
+  int told = 0;
+  OperationQueue queue(
+      4, [](void* who) noexcept { ++*static_cast<int*>(who); }, &told);
+  CHECK(queue.front() == nullptr);
+  queue.queue(RecordOperation{});
+  CHECK(told == 1);
+  queue.close();
+  CHECK(told == 2);
+  CHECK_FALSE(queue.at_end());
+  CHECK(queue.wait_front() == queue.front());
+  queue.retire();
+  CHECK(queue.at_end());
+  CHECK(queue.wait_front() == nullptr);
 }
 
 }  // namespace weftline::cuda_streams

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emulated_stream.hpp"
+#include "stream_operation.hpp"
 
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace weftline::cuda_streams {
 namespace {
@@ -35,62 +36,25 @@ struct Perform {
       record.stamp.time->reach(record.stamp.record);
     }
   }
+  void operator()(const WaitOperation& wait) const noexcept { wait.point.wait(); }
   void operator()(const WriteWordOperation& write) const noexcept { write.word.store(write.value); }
   void operator()(const WaitWordOperation& wait) const noexcept {
     wait_for_word(wait.word, wait.value);
   }
-  void operator()(const WaitOperation& wait) const noexcept { wait.point.wait(); }
 };
 
 }  // namespace
 
-std::shared_ptr<EmulatedStream> EmulatedStream::start(std::uint32_t capacity) {
-  auto stream = std::make_shared<EmulatedStream>(capacity);
-  stream->worker_ = std::thread([stream] { stream->run(); });
-  return stream;
-}
-
-TimelinePoint EmulatedStream::last_queued() const noexcept {
-  MutexLock lock(mutex_);
-  return {timeline_, queued_};
-}
-
-void EmulatedStream::close() noexcept {
-  MutexLock lock(mutex_);
-  closed_ = true;
-  work_came_.notify_one();
-}
-
-void EmulatedStream::run() noexcept {
-  while (StreamOperation* operation = next()) {
-    std::visit(Perform{}, *operation);
-    retire(*operation);
+bool is_ready(const StreamOperation& operation) noexcept {
+  if (const auto* const wait = std::get_if<WaitOperation>(&operation)) {
+    return wait->point.reached();
   }
-  finished_ = true;
+  if (const auto* const wait = std::get_if<WaitWordOperation>(&operation)) {
+    return wait->word.reached(wait->value);
+  }
+  return true;
 }
 
-StreamOperation* EmulatedStream::next() noexcept {
-  MutexLock lock(mutex_);
-  worker_waits_ = true;
-  while (queued_ == retired_ && !closed_) {
-    work_came_.wait(mutex_);
-  }
-  worker_waits_ = false;
-  return queued_ == retired_ ? nullptr : &places_[retired_ % places_.size()];
-}
-
-void EmulatedStream::retire(StreamOperation& operation) noexcept {
-  operation.emplace<std::monostate>();  // a wait must not keep another stream's timeline alive
-  bool blocked = false;
-  {
-    MutexLock lock(mutex_);
-    ++retired_;
-    blocked = blocked_callers_ != 0;
-  }
-  if (blocked) {
-    place_came_.notify_one();
-  }
-  timeline_->advance();
-}
+void perform(StreamOperation& operation) noexcept { std::visit(Perform{}, operation); }
 
 }  // namespace weftline::cuda_streams
