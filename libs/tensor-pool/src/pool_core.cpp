@@ -41,6 +41,10 @@ expected<void, Error> check_options(const TensorPoolOptions& options) {
                       "max_release_streams is " + std::to_string(options.max_release_streams) +
                           "; it must be at most " + std::to_string(kMaximumReleaseStreams));
   }
+  if (options.fused_stream && (!options.device || options.fused_stream.get() == nullptr ||
+                               options.fused_stream.device() != options.device.get())) {
+    return bad_option(options, "fused_stream is no stream of the pool's device");
+  }
   return {};
 }
 
@@ -114,6 +118,10 @@ expected<void, Error> TensorPool::Core::make_slots() {
 
 TensorPool::Core::~Core() {
   if (!slots_) return;
+  if (std::any_of(slots_.get(), slots_.get() + options_.slot_count,
+                  [](const PoolSlot& slot) { return slot.unfenced(); })) {
+    static_cast<void>(options_.device->synchronize(options_.fused_stream));
+  }
   for (std::uint32_t index = 0; index < options_.slot_count; ++index) {
     slots_[index].synchronize_for_destruction();
   }
@@ -156,19 +164,60 @@ expected<PoolSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& req
   }
   if (!find_free(1)) {
     if (has_failed()) return make_unexpected(with_place(first_failure_, options_));
-    refusals_.store(refusals_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    count_refusal();
     return fail(ErrorCode::kResourceExhausted, "TENSOR_POOL_EXHAUSTED");
   }
   PoolSlot& slot = *free_;
   free_ = next_of(slot);
   --available_;
   loans_.store(loans_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  note_high_water();
+  slot.borrow(last_layout_, producer_stream);
+  return &slot;
+}
+
+void TensorPool::Core::count_refusal() noexcept {
+  refusals_.store(refusals_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void TensorPool::Core::note_high_water() noexcept {
   const std::uint32_t in_use = options_.slot_count - available_ - lost_;
   if (in_use > high_water_.load(std::memory_order_relaxed)) {
     high_water_.store(in_use, std::memory_order_relaxed);
   }
-  slot.borrow(last_layout_, producer_stream);
-  return &slot;
+}
+
+// The loan's count goes over to the other slot: one was lent, and one will come back.
+expected<PoolSlot*, Error> TensorPool::Core::host_writable(PoolSlot& loaned) noexcept {
+  if (!loaned.unfenced()) return &loaned;
+  WEFTLINE_ASSIGN(const bool passed, loaned.fence_passed());
+  if (passed) return &loaned;
+  collect_returned();
+  poll_retiring();
+  PoolSlot* fenced = take_fenced();
+  if (fenced == nullptr) {
+    count_refusal();
+    return fail(ErrorCode::kResourceExhausted, "TENSOR_FUSED_SLOTS_IN_USE");
+  }
+  loaned.give_way(*fenced);
+  put(loaned);
+  note_high_water();
+  return fenced;
+}
+
+PoolSlot* TensorPool::Core::take_fenced() noexcept {
+  PoolSlot* before = nullptr;
+  for (PoolSlot* slot = free_; slot != nullptr; before = std::exchange(slot, next_of(*slot))) {
+    if (slot->unfenced()) continue;
+    if (before != nullptr) {
+      before->next = slot->next;
+    } else {
+      free_ = next_of(*slot);
+    }
+    --available_;
+    return slot;
+  }
+  return nullptr;
 }
 
 // After a failure the answer is yes, for borrow() to say what has failed: a lane that was told "no"

@@ -28,6 +28,10 @@ class TensorPool::Core {
 
   [[nodiscard]] expected<PoolSlot*, Error> borrow(const TensorLoanRequest& request,
                                                   StreamRef producer_stream) noexcept;
+  /// The slot for a host write phase of a loan: its own when no device work can touch the bytes any
+  /// more, else one such that takes its place, else kResourceExhausted
+  /// (TENSOR_FUSED_SLOTS_IN_USE).
+  [[nodiscard]] expected<PoolSlot*, Error> host_writable(PoolSlot& loaned) noexcept;
   [[nodiscard]] bool has_free_slot(std::uint32_t count) noexcept;
   void set_return_callback(SlotReturnCallback callback) noexcept { signal_.set(callback); }
   /// The TensorPool is gone. Deletes this core, now or when the last slot is back.
@@ -56,6 +60,10 @@ class TensorPool::Core {
   void collect_returned() noexcept;
   void poll_retiring() noexcept;
   void put(PoolSlot& slot) noexcept;
+  /// Takes one from `free_` whose bytes no device can touch; null when there is none.
+  [[nodiscard]] PoolSlot* take_fenced() noexcept;
+  void count_refusal() noexcept;
+  void note_high_water() noexcept;
   [[nodiscard]] bool has_failed() const noexcept {
     return failure_.load(std::memory_order_acquire) == Failure::kNoted;
   }

@@ -36,7 +36,9 @@ expected<void, Error> PoolSlot::build(TensorPool::Core& core, std::byte* data) {
   core_ = &core;
   set_memory(options.memory_kind, options.device.get(), data, core.host_waits());
   WEFTLINE_TRY(readiness().build(options.device));
-  return releases().build(options.device, options.max_release_streams);
+  // One more for a fused stream that a surprise has made explicit.
+  const std::uint32_t explicit_streams = options.fused_stream ? 1 : 0;
+  return releases().build(options.device, options.max_release_streams + explicit_streams);
 }
 
 void PoolSlot::advance(SlotState from, SlotState to) noexcept {
@@ -54,10 +56,11 @@ void PoolSlot::borrow(const TensorLayout& layout, StreamRef producer_stream) noe
   loan_number_.store(loan_number() + 1, std::memory_order_relaxed);
   producer_stream_ = producer_stream;
   device_phase_ = false;
+  fence_recorded_ = false;
   begin_life(layout);
 }
 
-expected<void, Error> PoolSlot::begin_write(StreamRef stream) noexcept {
+expected<void, Error> PoolSlot::check_write(StreamRef stream) const noexcept {
   if (state() != SlotState::kLoaned) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_ALREADY_WRITTEN");
   }
@@ -70,13 +73,30 @@ expected<void, Error> PoolSlot::begin_write(StreamRef stream) noexcept {
   } else if (stream != producer_stream_) {
     return fail(ErrorCode::kNotSupported, "TENSOR_STREAM_FOREIGN");
   }
+  return {};
+}
+
+// Rule 5: on the fused stream an earlier reader is in front of this write, and this write in front
+// of its reader, by the stream alone. On another stream the earlier reader is awaited there.
+expected<void, Error> PoolSlot::begin_write(StreamRef stream) noexcept {
+  const StreamRef fused = core_->options().fused_stream;
+  if (stream && stream == fused) {
+    readiness().elide(stream);
+  } else if (stream && unfenced_) {
+    WEFTLINE_TRY(readiness().record(fused));
+    WEFTLINE_TRY(readiness().enqueue_wait(stream));
+    readiness().set_host_complete();
+    unfenced_ = false;
+  }
   device_phase_ = static_cast<bool>(stream);
   advance(SlotState::kLoaned, SlotState::kWriting);
   return {};
 }
 
 expected<void, Error> PoolSlot::commit() noexcept {
-  if (device_phase_) WEFTLINE_TRY(readiness().record(producer_stream_));
+  if (device_phase_ && !readiness().elided_on(producer_stream_)) {
+    WEFTLINE_TRY(readiness().record(producer_stream_));
+  }
   advance(SlotState::kWriting, SlotState::kCommitted);
   return {};
 }
@@ -87,6 +107,7 @@ void PoolSlot::publish() noexcept { advance(SlotState::kCommitted, SlotState::kP
 // may touch them has passed its work.
 void PoolSlot::last_reference_dropped() noexcept {
   const SlotState held = state();
+  if (device_phase_) unfenced_ = readiness().elided_on(producer_stream_);
   expected<bool, Error> pending = record_pending_work();
   if (pending && holds_unproven_work()) pending = fail(ErrorCode::kFailure, "TENSOR_WORK_UNPROVEN");
   if (!pending) {
@@ -101,6 +122,7 @@ void PoolSlot::last_reference_dropped() noexcept {
 }
 
 expected<bool, Error> PoolSlot::record_pending_work() noexcept {
+  if (unfenced_) return false;
   // A loan given up in mid-write has no record of its own work yet, or only of a part.
   if (device_phase_ && state() != SlotState::kPublished) {
     WEFTLINE_TRY(readiness().record(producer_stream_));
@@ -114,6 +136,23 @@ expected<bool, Error> PoolSlot::has_passed() noexcept {
   WEFTLINE_ASSIGN(const bool written, readiness().passed());
   if (!written) return false;
   return releases().poll();
+}
+
+expected<bool, Error> PoolSlot::fence_passed() noexcept {
+  if (!fence_recorded_) WEFTLINE_TRY(readiness().record(core_->options().fused_stream));
+  fence_recorded_ = true;
+  WEFTLINE_ASSIGN(const bool passed, readiness().passed());
+  if (passed) {
+    readiness().set_host_complete();
+    unfenced_ = false;
+  }
+  return passed;
+}
+
+void PoolSlot::give_way(PoolSlot& other) noexcept {
+  other.borrow(layout(), producer_stream_);
+  unfenced_ = false;
+  advance(SlotState::kLoaned, SlotState::kRetiring);
 }
 
 void PoolSlot::poll() noexcept {

@@ -16,7 +16,8 @@ namespace weftline {
 ///   kPublished
 ///     ▲               └────────────┴───────── last reference dropped ──┴───────────────────────┘
 ///     │                                                 │ retire
-///     └── no device work to wait for ◀──────────────────┤
+///     └── no device work to wait for, or none that the  │
+///         fused stream does not keep in order ◀─────────┤
 ///     └── poll: all of it has passed ◀──── kRetiring ◀──┤
 ///                                              └──────▶ kQuarantined (a record or a query failed)
 ///
@@ -50,9 +51,18 @@ class PoolSlot final : public TensorBacking {
   /// For a slot in kRetiring: frees it when all its device work has passed, quarantines it when
   /// that can't be known.
   void poll() noexcept;
+  /// For a loan that was not written yet, of an unfenced slot: whether the slot's earlier work has
+  /// passed, which it then is fenced again. Records that work's event at the first question.
+  expected<bool, Error> fence_passed() noexcept;
+  /// For a slot whose fence has not passed: its loan goes on with `other`, a free slot, and this
+  /// one retires.
+  void give_way(PoolSlot& other) noexcept;
 
   // The loan's thread.
 
+  /// Whether such a phase may begin now; see TensorOutputLoan::write().
+  expected<void, Error> check_write(StreamRef stream) const noexcept;
+  /// After check_write(), and for a host phase once the slot is fenced.
   expected<void, Error> begin_write(StreamRef stream) noexcept;
   expected<void, Error> commit() noexcept;
   void publish() noexcept;
@@ -64,6 +74,11 @@ class PoolSlot final : public TensorBacking {
   [[nodiscard]] bool is_writing(std::uint64_t loan_number) const noexcept {
     return state() == SlotState::kWriting && this->loan_number() == loan_number;
   }
+
+  /// True when an earlier life's work on the fused stream may go on, and no event tells: work on
+  /// that stream is in order, anything else has to be fenced first.
+  [[nodiscard]] bool unfenced() const noexcept { return unfenced_; }
+  [[nodiscard]] TensorPool::Core& core() const noexcept { return *core_; }
 
   // Any thread.
 
@@ -78,6 +93,8 @@ class PoolSlot final : public TensorBacking {
 
   std::atomic<SlotState> state_{SlotState::kFree};
   bool device_phase_{false};  ///< The bytes were or are written on `producer_stream_`.
+  bool unfenced_{false};
+  bool fence_recorded_{false};  ///< The event of an unfenced slot, by this loan.
   /// Counts loans. Atomic for guards that have lost theirs.
   std::atomic<std::uint64_t> loan_number_{0};
   TensorPool::Core* core_{nullptr};

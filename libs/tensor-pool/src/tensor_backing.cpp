@@ -28,15 +28,26 @@ expected<void, Error> TensorBacking::check_stream(StreamRef stream) const noexce
   return {};
 }
 
+expected<void, Error> TensorBacking::make_explicit() noexcept {
+  if (readiness_.kind() == Readiness::Kind::kElided && !releases_.add(readiness_.elided_stream())) {
+    return fail(ErrorCode::kResourceExhausted, "TENSOR_RELEASE_STREAMS_EXHAUSTED");
+  }
+  return readiness_.make_explicit();
+}
+
 expected<void, Error> TensorBacking::enqueue_ready_wait(StreamRef stream) noexcept {
   if (device_ == nullptr) return {};
   WEFTLINE_TRY(check_stream(stream));
+  if (readiness_.elided_on(stream)) return {};
+  WEFTLINE_TRY(make_explicit());
   return readiness_.enqueue_wait(stream);
 }
 
 expected<void, Error> TensorBacking::add_release_stream(StreamRef stream) noexcept {
   if (device_ == nullptr) return fail(ErrorCode::kNotSupported, "TENSOR_WITHOUT_DEVICE");
   WEFTLINE_TRY(check_stream(stream));
+  if (readiness_.elided_on(stream)) return {};
+  WEFTLINE_TRY(make_explicit());
   if (!releases_.add(stream)) {
     return fail(ErrorCode::kResourceExhausted, "TENSOR_RELEASE_STREAMS_EXHAUSTED");
   }
@@ -44,14 +55,19 @@ expected<void, Error> TensorBacking::add_release_stream(StreamRef stream) noexce
 }
 
 expected<void, Error> TensorBacking::prepare_for_consumer(StreamRef stream) noexcept {
-  if (!stream) return readiness_.wait_on_host(*waits_, HostWait::kStreamlessConsumer);
+  if (!stream) return wait_on_host(HostWait::kStreamlessConsumer);
   if (device_ == nullptr) return {};
   WEFTLINE_TRY(add_release_stream(stream));
-  return readiness_.enqueue_wait(stream);
+  return enqueue_ready_wait(stream);
+}
+
+expected<void, Error> TensorBacking::wait_on_host(HostWait why) noexcept {
+  WEFTLINE_TRY(make_explicit());
+  return readiness_.wait_on_host(*waits_, why);
 }
 
 expected<void, Error> TensorBacking::synchronize_for_host() noexcept {
-  return readiness_.wait_on_host(*waits_, HostWait::kSynchronizeForHost);
+  return wait_on_host(HostWait::kSynchronizeForHost);
 }
 
 expected<void, Error> TensorBacking::check_copy(const void* destination,
@@ -76,7 +92,7 @@ expected<void, Error> TensorBacking::copy_to_host(void* destination, std::uint64
                                                   StreamRef stream) noexcept {
   WEFTLINE_TRY(check_copy(destination, bytes));
   if (device_ == nullptr || (!stream && is_host_accessible(memory_kind_))) {
-    WEFTLINE_TRY(readiness_.wait_on_host(*waits_, HostWait::kCopyToHost));
+    WEFTLINE_TRY(wait_on_host(HostWait::kCopyToHost));
     copy_now(destination, bytes);
     return {};
   }
@@ -93,7 +109,7 @@ expected<void, Error> TensorBacking::copy_to_host_async(void* destination, std::
                                                         StreamRef stream) noexcept {
   WEFTLINE_TRY(check_copy(destination, bytes));
   if (device_ == nullptr) {
-    WEFTLINE_TRY(readiness_.wait_on_host(*waits_, HostWait::kCopyToHost));
+    WEFTLINE_TRY(wait_on_host(HostWait::kCopyToHost));
     copy_now(destination, bytes);
     return {};
   }

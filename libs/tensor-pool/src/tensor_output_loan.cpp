@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/tensor/tensor_output_loan.hpp"
 
-#include "pool_slot.hpp"
+#include "pool_core.hpp"
 
 namespace weftline {
 
@@ -31,6 +31,10 @@ bool TensorOutputLoan::is_of(const TensorPool& pool) const noexcept {
 
 expected<TensorWriteGuard, Error> TensorOutputLoan::write(StreamRef stream) noexcept {
   if (slot_ == nullptr) return fail(ErrorCode::kInvalidArgument, "TENSOR_LOAN_EMPTY");
+  WEFTLINE_TRY(slot_->check_write(stream));
+  if (!stream) {
+    WEFTLINE_ASSIGN(slot_, slot_->core().host_writable(*slot_));
+  }
   WEFTLINE_TRY(slot_->begin_write(stream));
   return TensorWriteGuard(*slot_, stream);
 }

@@ -60,7 +60,7 @@ class Tensor {
   [[nodiscard]] expected<void*, Error> mutable_data() const noexcept;
 
   /// Orders later work on `stream` after the producer's writes. Queues at most one event wait, none
-  /// for a host writer; never blocks.
+  /// for a host writer or on a fused stream (TensorPoolOptions); never blocks.
   expected<void, Error> enqueue_ready_wait(StreamRef stream) const noexcept;
   /// The slot is not reused before the work queued on `stream` up to the last handle's drop has
   /// passed. Retirement only: it orders no read. Registering a stream again is free; past the

@@ -49,7 +49,11 @@ class TensorOutputLoan {
   ///  - a host phase on memory that a host can't reach, kNotSupported
   ///    (TENSOR_HOST_WRITE_TO_DEVICE_MEMORY);
   ///  - a device phase on plain host memory, kNotSupported (TENSOR_DEVICE_WRITE_TO_HOST_MEMORY);
-  ///  - a stream other than the producer's, kNotSupported (TENSOR_STREAM_FOREIGN).
+  ///  - a stream other than the producer's, kNotSupported (TENSOR_STREAM_FOREIGN);
+  ///  - a host phase in a pool with a fused stream while the device may still read every slot that
+  ///    could be handed out, kResourceExhausted (TENSOR_FUSED_SLOTS_IN_USE): try again later. In
+  ///    such a pool a host phase may move the loan to another slot, and belongs to the pool's
+  ///    thread.
   [[nodiscard]] expected<TensorWriteGuard, Error> write(StreamRef stream) noexcept;
 
   /// write, fill, commit in one call. `fill(void* data, std::uint64_t bytes)` returns void or

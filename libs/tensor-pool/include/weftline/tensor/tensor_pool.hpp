@@ -25,6 +25,13 @@ struct TensorPoolOptions {
   /// Distinct consumer streams that a slot remembers, each with an event of its own. Not used for
   /// kHost. 0 is fine where all consumers read on the host; at most kMaximumReleaseStreams.
   std::uint32_t max_release_streams{8};
+  /// A plan's proof (rule 5): every tensor written on this stream has one consumer, on this same
+  /// stream, and so has the next writer. So such a tensor is neither recorded nor awaited nor
+  /// registered, and its slot is free when its last handle drops. Whatever the proof does not cover
+  /// (another stream, access by a host) brings the fences back for that tensor, late but in time.
+  /// Null: no proof. Not for kHost; must stay alive as long as the pool, and takes one more release
+  /// stream.
+  StreamRef fused_stream{};
   /// Held until pool and handles are gone: the owner of the streams that may be registered on slots.
   std::shared_ptr<const void> keep_alive{};
 };
