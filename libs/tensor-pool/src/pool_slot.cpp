@@ -85,8 +85,6 @@ expected<void, Error> PoolSlot::begin_write(StreamRef stream) noexcept {
   } else if (stream && unfenced_) {
     WEFTLINE_TRY(readiness().record(fused));
     WEFTLINE_TRY(readiness().enqueue_wait(stream));
-    readiness().set_host_complete();
-    unfenced_ = false;
   }
   device_phase_ = static_cast<bool>(stream);
   advance(SlotState::kLoaned, SlotState::kWriting);

@@ -258,6 +258,63 @@ TEST_CASE(
   CHECK(bench.device->live_bytes() == 0);
 }
 
+TEST_CASE("a host phase finds a slot that has just come back from another stream") {
+  FusedBench bench(2, MemoryKind::kPinnedHost);
+  Tensor read_elsewhere = publish_one(*bench.pool, bench.fused.ref(), {});
+  const void* const place = read_elsewhere.data();
+  must(read_elsewhere.prepare_for_consumer(bench.other.ref()));
+  { const Tensor unfenced = bench.fused_tensor(); }
+  bench.queue_work();
+  TensorOutputLoan loan = must(bench.pool->allocate(kSmall, bench.fused.ref()));
+  CHECK(refusal(loan.write({})).token == "TENSOR_FUSED_SLOTS_IN_USE");
+  read_elsewhere = {};
+  CHECK(refusal(loan.write({})).token == "TENSOR_FUSED_SLOTS_IN_USE");
+  bench.device->pass(bench.other.ref());
+  CHECK(must(loan.write({})).data() == place);
+}
+
+TEST_CASE("a host phase takes its slot out from behind unfenced ones, and leaves those") {
+  FusedBench bench(3, MemoryKind::kPinnedHost);
+  {
+    const Tensor first = bench.fused_tensor();
+    const Tensor second = bench.fused_tensor();
+  }
+  bench.queue_work();
+  TensorOutputLoan loan = must(bench.pool->allocate(kSmall, bench.fused.ref()));
+  const void* const place = must(loan.write({})).data();
+  TensorOutputLoan unfenced = must(bench.pool->allocate(kSmall, bench.fused.ref()));
+  CHECK(must(unfenced.write(bench.fused.ref())).data() != place);
+  CHECK(refusal(bench.pool->allocate(kSmall, bench.fused.ref())).token == "TENSOR_POOL_EXHAUSTED");
+}
+
+TEST_CASE("each loan of an unfenced slot asks anew whether a host may write") {
+  FusedBench bench(1, MemoryKind::kPinnedHost);
+  bench.unfence(1);
+  for (std::size_t loan_number = 1; loan_number <= 2; ++loan_number) {
+    TensorOutputLoan loan = must(bench.pool->allocate(kSmall, bench.fused.ref()));
+    CHECK(refusal(loan.write({})).token == "TENSOR_FUSED_SLOTS_IN_USE");
+    CHECK(bench.device->count(Op::kRecord, bench.fused.ref()) == loan_number);
+  }
+  static_cast<void>(bench.device->take_calls());
+  bench.pool.reset();
+  CHECK(bench.device->count(Op::kSynchronizeStream, bench.fused.ref()) == 1);
+}
+
+TEST_CASE("a host-written tensor in a slot that was unfenced is released like any other") {
+  FusedBench bench(1, MemoryKind::kPinnedHost);
+  bench.unfence(1);
+  TensorOutputLoan loan = must(bench.pool->allocate(kSmall, bench.fused.ref()));
+  CHECK(refusal(loan.write({})).token == "TENSOR_FUSED_SLOTS_IN_USE");
+  bench.device->pass(bench.fused.ref());
+  must(loan.write_host_and_commit([](void*, std::uint64_t) {}));
+  Tensor tensor = must(publish(std::move(loan)));
+  must(tensor.prepare_for_consumer(bench.other.ref()));
+  tensor = {};
+  CHECK_FALSE(bench.pool->has_free_slot());
+  bench.device->pass(bench.other.ref());
+  CHECK(bench.pool->has_free_slot());
+}
+
 TEST_CASE("a host phase that no slot can take is refused and the loan stays as it was") {
   FusedBench bench(2, MemoryKind::kPinnedHost);
   bench.unfence(2);

@@ -13,6 +13,17 @@ void ScriptedDevice::pass(StreamRef stream) {
   state.passed = state.queued;
 }
 
+void ScriptedDevice::break_operation(Op op) {
+  std::lock_guard lock(mutex_);
+  broken_.at(static_cast<std::size_t>(op)) = true;
+}
+
+void ScriptedDevice::mend() {
+  std::lock_guard lock(mutex_);
+  broken_.fill(false);
+  said_in_words_ = false;
+}
+
 std::size_t ScriptedDevice::count(Op op, StreamRef stream) const {
   return static_cast<std::size_t>(
       std::count_if(calls_.begin(), calls_.end(),
@@ -119,8 +130,11 @@ expected<void, Error> ScriptedDevice::do_synchronize_stream(CUstream_st* stream)
 }
 
 void ScriptedDevice::do_free(MemoryKind, std::byte* data, std::uint64_t bytes) noexcept {
-  freed_while_pending_ |= std::any_of(streams_.begin(), streams_.end(),
-                                      [](const StreamState& s) { return s.passed < s.queued; });
+  std::lock_guard lock(mutex_);
+  if (std::any_of(streams_.begin(), streams_.end(),
+                  [](const StreamState& s) { return s.passed < s.queued; })) {
+    freed_while_pending_ = true;
+  }
   live_bytes_ -= bytes;
   ::operator delete(data, std::align_val_t(kMemoryBlockAlignment));
 }

@@ -10,6 +10,9 @@
 
 namespace weftline {
 
+/// The most that one tensor may be asked to remember.
+inline constexpr std::uint32_t kMaximumReleaseStreams = 4096;
+
 /// The consumer streams of one tensor, each with an event made beforehand. Streams are added while
 /// handles exist, recorded once by whoever drops the last one, then polled by one thread until all
 /// have passed. For libraries that make tensors.

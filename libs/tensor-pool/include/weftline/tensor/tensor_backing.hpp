@@ -66,6 +66,8 @@ class alignas(64) TensorBacking {
                   HostWaitCounters& waits) noexcept;
   /// One reference, for the first handle.
   void begin_life(const TensorLayout& layout) noexcept;
+  /// Whether it is a stream of the device, and not the default one.
+  expected<void, Error> check_stream(StreamRef stream) const noexcept;
   [[nodiscard]] Readiness& readiness() noexcept { return readiness_; }
   [[nodiscard]] ReleaseSet& releases() noexcept { return releases_; }
   /// True when device work on the bytes is neither known to have passed nor on a release stream.
@@ -74,7 +76,6 @@ class alignas(64) TensorBacking {
   }
 
  private:
-  expected<void, Error> check_stream(StreamRef stream) const noexcept;
   /// Something that the proof behind a left out fence does not cover: from here on the tensor has
   /// all its fences (rule 5). Nothing where none was left out.
   expected<void, Error> make_explicit() noexcept;

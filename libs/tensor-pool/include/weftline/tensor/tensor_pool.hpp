@@ -9,11 +9,10 @@
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/cuda/device.hpp"
 #include "weftline/tensor/host_waits.hpp"
+#include "weftline/tensor/release_set.hpp"
 #include "weftline/tensor/tensor_output_loan.hpp"
 
 namespace weftline {
-
-inline constexpr std::uint32_t kMaximumReleaseStreams = 4096;
 
 struct TensorPoolOptions {
   std::string name{};  ///< Operator path and port, for messages.

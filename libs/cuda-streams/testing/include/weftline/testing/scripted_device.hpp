@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -45,11 +46,8 @@ class ScriptedDevice final : public Device {
   void pass(StreamRef stream);
   /// From now on this operation fails with kFailure: once in words (SCRIPTED_FAILURE), then as a
   /// lost CUDA device does, with a token only (SCRIPTED_LOST).
-  void break_operation(Op op) { broken_.at(static_cast<std::size_t>(op)) = true; }
-  void mend() {
-    broken_.fill(false);
-    said_in_words_ = false;
-  }
+  void break_operation(Op op);
+  void mend();
   /// Called once, in the middle of the next query of an event.
   void on_next_query(std::function<void()> hook) { query_hook_ = std::move(hook); }
   void log_calls(bool enabled) { logging_ = enabled; }
@@ -112,10 +110,10 @@ class ScriptedDevice final : public Device {
   bool said_in_words_{false};
   bool logging_{true};
   bool memory_refused_{false};
-  bool freed_while_pending_{false};
+  std::atomic<bool> freed_while_pending_{false};
   std::size_t events_left_{~std::size_t{0}};
-  std::int64_t live_events_{0};
-  std::uint64_t live_bytes_{0};
+  std::atomic<std::int64_t> live_events_{0};
+  std::atomic<std::uint64_t> live_bytes_{0};
 };
 
 }  // namespace weftline::testing
