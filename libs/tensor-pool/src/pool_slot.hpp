@@ -69,7 +69,6 @@ class PoolSlot final : public TensorBacking {
   [[nodiscard]] std::uint64_t loan_number() const noexcept {
     return loan_number_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] const TensorPool::Core* core() const noexcept { return core_; }
   /// Whether that loan is the one that the slot is lent to, and in its write phase.
   [[nodiscard]] bool is_writing(std::uint64_t loan_number) const noexcept {
     return state() == SlotState::kWriting && this->loan_number() == loan_number;

@@ -26,7 +26,7 @@ bool TensorOutputLoan::committed() const noexcept {
 }
 
 bool TensorOutputLoan::is_of(const TensorPool& pool) const noexcept {
-  return slot_ != nullptr && slot_->core() == pool.core_;
+  return slot_ != nullptr && &slot_->core() == pool.core_;
 }
 
 expected<TensorWriteGuard, Error> TensorOutputLoan::write(StreamRef stream) noexcept {
