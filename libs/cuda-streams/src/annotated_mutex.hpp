@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -39,6 +40,11 @@ class CondVar {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
     lock.release();  // the caller's MutexLock still owns it
+  }
+  void wait_for(Mutex& mutex, std::chrono::microseconds time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait_for(lock, time);
+    lock.release();
   }
   void notify_one() noexcept { condition_.notify_one(); }
   void notify_all() noexcept { condition_.notify_all(); }

@@ -29,7 +29,7 @@ template <class... More>
 }
 
 [[nodiscard]] inline auto refuse(const DeviceRefusal& refusal) {
-  return fail(refusal.code, refusal.token);
+  return fail(refusal.code, refusal.token, std::string(refusal.message));
 }
 
 /// `object` is a StreamRef, an EventRef or a FenceWord.

@@ -8,6 +8,7 @@
 
 #include "emulated_event.hpp"
 #include "host_memory.hpp"
+#include "step_scheduler.hpp"
 #include "worker_scheduler.hpp"
 
 namespace weftline::cuda_streams {
@@ -19,6 +20,13 @@ constexpr StreamPriorities kPriorities{.least = 0, .greatest = -5};
 // A handle is the address of our object.
 EmulatedEvent& as_event(CUevent_st* handle) noexcept {
   return *reinterpret_cast<EmulatedEvent*>(handle);
+}
+
+std::unique_ptr<StreamScheduler> make_scheduler(const std::shared_ptr<StepperControl>& control) {
+  if (control) {
+    return std::make_unique<StepScheduler>(control);
+  }
+  return std::make_unique<WorkerScheduler>();
 }
 
 }  // namespace
@@ -44,7 +52,32 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
 EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
     : Device(describe_emulated_device(ordinal, options), kPriorities),
       queue_capacity_(options.stream_queue_capacity),
-      scheduler_(std::make_unique<WorkerScheduler>()) {}
+      control_(options.stepper ? options.stepper->control() : nullptr),
+      lost_words_(id().to_string() +
+                  ": lost by its EmulatedStepper, as to a sticky CUDA error. A real device would "
+                  "come back with a new process only."),
+      scheduler_(make_scheduler(control_)) {}
+
+const DeviceRefusal* EmulatedDevice::do_unusable() const noexcept {
+  static constexpr DeviceRefusal kLost{ErrorCode::kFailure, "DEVICE_LOST"};
+  static constexpr DeviceRefusal kRefused{ErrorCode::kFailure, "DEVICE_CALL_FAILED",
+                                          "refused by EmulatedStepper::refuse_call()"};
+  if (!control_) {
+    return nullptr;
+  }
+  if (control_->lost()) {
+    return loss_was_reported_.exchange(true) ? &kLost : &lost_in_words_;
+  }
+  return control_->refuses_this_call() ? &kRefused : nullptr;
+}
+
+expected<void, Error> EmulatedDevice::check_not_lost() const noexcept {
+  if (control_ && control_->lost()) {
+    const DeviceRefusal& why = *do_unusable();
+    return fail(why.code, why.token, std::string(why.message));
+  }
+  return {};
+}
 
 expected<CUstream_st*, Error> EmulatedDevice::do_create_stream(const StreamOptions&) {
   try {
@@ -118,7 +151,9 @@ expected<void, Error> EmulatedDevice::do_wait(CUstream_st* stream, CUevent_st* e
 }
 
 expected<bool, Error> EmulatedDevice::do_is_complete(CUevent_st* event) noexcept {
-  return as_event(event).last_record().reached();
+  const bool reached = as_event(event).last_record().reached();
+  WEFTLINE_TRY(check_not_lost());
+  return reached;
 }
 
 expected<std::chrono::nanoseconds, Error> EmulatedDevice::do_elapsed(CUevent_st* from,
@@ -148,12 +183,12 @@ expected<void, Error> EmulatedDevice::do_launch_host(CUstream_st* stream,
 
 expected<void, Error> EmulatedDevice::do_synchronize_event(CUevent_st* event) noexcept {
   as_event(event).last_record().wait();
-  return {};
+  return check_not_lost();
 }
 
 expected<void, Error> EmulatedDevice::do_synchronize_stream(CUstream_st* stream) noexcept {
   as_stream(stream).last_queued().wait();
-  return {};
+  return check_not_lost();
 }
 
 void EmulatedDevice::do_destroy_stream(CUstream_st* stream) noexcept { as_stream(stream).close(); }

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "emulated_fence_words.hpp"
 #include "memory_ranges.hpp"
+#include "stepper_control.hpp"
 #include "stream_scheduler.hpp"
 #include "weftline/cuda/device.hpp"
 #include "weftline/cuda/open_device.hpp"
@@ -24,6 +26,7 @@ class EmulatedDevice final : public Device {
   EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options);
 
  private:
+  [[nodiscard]] const DeviceRefusal* do_unusable() const noexcept override;
   [[nodiscard]] expected<CUstream_st*, Error> do_create_stream(
       const StreamOptions& options) override;
   [[nodiscard]] expected<CUevent_st*, Error> do_create_event(const EventOptions& options,
@@ -56,6 +59,8 @@ class EmulatedDevice final : public Device {
   void do_destroy_event(CUevent_st* event) noexcept override;
   void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept override;
 
+  /// What a wait for work that the loss of the device has dropped comes to.
+  [[nodiscard]] expected<void, Error> check_not_lost() const noexcept;
   [[nodiscard]] expected<void, Error> take_from_budget(MemoryKind kind, std::uint64_t bytes);
   void give_to_budget(MemoryKind kind, std::uint64_t bytes) noexcept;
 
@@ -63,6 +68,10 @@ class EmulatedDevice final : public Device {
   std::atomic<std::uint64_t> allocated_bytes_{0};
   MemoryRanges memory_;
   EmulatedFenceWords fence_words_{*this};
+  const std::shared_ptr<StepperControl> control_;  // null with worker threads
+  const std::string lost_words_;
+  const DeviceRefusal lost_in_words_{ErrorCode::kFailure, "DEVICE_LOST", lost_words_};
+  mutable std::atomic<bool> loss_was_reported_{false};
   const std::unique_ptr<StreamScheduler> scheduler_;
 };
 

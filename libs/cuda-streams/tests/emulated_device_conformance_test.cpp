@@ -13,6 +13,20 @@ expected<std::shared_ptr<Device>, Error> open_emulated(std::uint32_t ordinal,
   return open_device({DeviceKind::kEmulated, ordinal}, options);
 }
 
+/// With a stepper of its own for each device.
+DeviceUnderTest stepped(std::string name, const StepperOptions& options) {
+  const auto open = [=](std::uint32_t ordinal) {
+    return open_emulated(ordinal, {.stepper = std::make_shared<EmulatedStepper>(options),
+                                   .stream_queue_capacity = 64});
+  };
+  return {.name = std::move(name),
+          .open = [=] { return open(0); },
+          .open_other = [=] { return open(1); },
+          .open_alien = [] { return std::make_shared<AlienDevice>(); },
+          .queue_capacity = 64,
+          .no_queue_capacity_reason = {}};
+}
+
 DeviceUnderTest emulated(std::string name, const EmulatedDeviceOptions& options) {
   return {.name = std::move(name),
           .open = [=] { return open_emulated(0, options); },
@@ -27,7 +41,9 @@ DeviceUnderTest emulated(std::string name, const EmulatedDeviceOptions& options)
 std::vector<DeviceUnderTest> devices_under_test() {
   return {emulated("emulated, worker threads", {}),
           emulated("emulated, short queues", {.stream_queue_capacity = 16}),
-          emulated("emulated, no stream memory operations", {.stream_memory_operations = false})};
+          emulated("emulated, no stream memory operations", {.stream_memory_operations = false}),
+          stepped("emulated, stepper", {.seed = 20261130}),
+          stepped("emulated, stepper with rests", {.seed = 7, .longest_rest = 5})};
 }
 
 }  // namespace weftline::testing

@@ -29,6 +29,7 @@
 #include "weftline/core/tensor_layout.hpp"
 #include "weftline/core/time.hpp"
 #include "weftline/cuda/device.hpp"
+#include "weftline/cuda/emulated_stepper.hpp"
 #include "weftline/cuda/event.hpp"
 #include "weftline/cuda/event_pool.hpp"
 #include "weftline/cuda/fence_words.hpp"

@@ -28,10 +28,11 @@ struct PointerInfo {
   friend bool operator==(const PointerInfo&, const PointerInfo&) noexcept = default;
 };
 
-/// Why a hot call is refused, without words.
+/// Why a call is refused; on the path of a frame without words.
 struct DeviceRefusal {
   ErrorCode code;
   std::string_view token;
+  std::string_view message{};
 };
 
 /// One device, behind either backend; owned by shared_ptrs. All members may be called from any

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "weftline/cuda/device.hpp"
+#include "weftline/cuda/emulated_stepper.hpp"
 
 namespace weftline {
 
@@ -21,6 +22,8 @@ struct EmulatedDeviceOptions {
   std::uint64_t memory_bytes{std::uint64_t{8} << 30};
   /// Whether streams write and await fence words (see FenceWords).
   bool stream_memory_operations{true};
+  /// What advances the streams; without one each stream has a thread of its own.
+  std::shared_ptr<EmulatedStepper> stepper{};
   /// Operations that one stream queues before the caller has to wait: 1 to 1,048,576, each taking
   /// about 230 bytes of host memory from the stream's creation on.
   std::uint32_t stream_queue_capacity{1024};
