@@ -93,7 +93,7 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
        &lane.parker()});
 
   REQUIRE(source.start());
-  source.arm());
+  source.arm();
   lane.start(false);
   CHECK(testing::eventually([&] { return source.output(0).refused_loans() == 1; }));
   device->break_operation(broken);
