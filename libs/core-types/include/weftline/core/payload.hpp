@@ -124,9 +124,7 @@ constexpr bool covers_every_byte(const std::array<PodFieldSpec, N>& fields,
 
 /// A fixed-width scalar that means the same in every process.
 template <class T>
-concept PortableScalar = requires {
-  payload_traits::ScalarKindOf<T>::kKind;
-};
+concept PortableScalar = requires { payload_traits::ScalarKindOf<T>::kKind; };
 
 /// A trivially copyable struct with a declared name, version and layout.
 template <class T>
@@ -134,8 +132,7 @@ concept ChannelPod = requires {
   { ChannelTypeIdentity<T>::kName } -> std::convertible_to<std::string_view>;
   { ChannelTypeIdentity<T>::kVersion } -> std::convertible_to<std::uint32_t>;
   ChannelPodLayout<T>::kFields;
-}
-&&std::is_trivially_copyable_v<T>&& std::is_standard_layout_v<T>;
+} && std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>;
 
 /// What a port may carry: a scalar, a POD, or a Tensor.
 template <class T>
@@ -206,11 +203,11 @@ template <PublishedPayload T>
 
 /// A field of `ChannelPodLayout<Type>`: name, kind, offset and count are taken from the member,
 /// which is a scalar or an array of scalars.
-#define WEFTLINE_POD_FIELD(Type, member)                                       \
-  ::weftline::PodFieldSpec {                                                   \
-#member,                                                                   \
-        ::weftline::payload_traits::ScalarKindOf < std::remove_all_extents_t < \
-            decltype(Type::member)>> ::kKind,                                  \
-        static_cast < std::uint32_t>(offsetof(Type, member)),                  \
-        ::weftline::payload_traits::element_count < decltype(Type::member)>()  \
+#define WEFTLINE_POD_FIELD(Type, member)                                    \
+  ::weftline::PodFieldSpec {                                                \
+    #member,                                                                \
+        ::weftline::payload_traits::ScalarKindOf<                           \
+            std::remove_all_extents_t<decltype(Type::member)>>::kKind,      \
+        static_cast<std::uint32_t>(offsetof(Type, member)),                 \
+        ::weftline::payload_traits::element_count<decltype(Type::member)>() \
   }

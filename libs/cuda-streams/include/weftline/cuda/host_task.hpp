@@ -22,11 +22,10 @@ class HostTask {
 
   HostTask() noexcept = default;
   template <class Fn>
-  requires(!std::is_same_v<std::remove_cvref_t<Fn>, HostTask> &&
-           std::is_invocable_v<std::remove_cvref_t<Fn>&>)
-      // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint keeps it from copies
-      HostTask(Fn&& fn)
-  noexcept : invoke_(&invoke_as<std::remove_cvref_t<Fn>>) {
+    requires(!std::is_same_v<std::remove_cvref_t<Fn>, HostTask> &&
+             std::is_invocable_v<std::remove_cvref_t<Fn>&>)
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint keeps it from copies
+  HostTask(Fn&& fn) noexcept : invoke_(&invoke_as<std::remove_cvref_t<Fn>>) {
     using Held = std::remove_cvref_t<Fn>;
     static_assert(sizeof(Held) <= kCapacity && alignof(Held) <= alignof(std::max_align_t),
                   "a host task captures at most 192 bytes: capture pointers and sizes");

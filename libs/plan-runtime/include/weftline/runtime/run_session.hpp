@@ -54,8 +54,8 @@ class RunSession {
   /// Asks every lane to end after its current activation. Queued samples are not drained and
   /// outputs are not closed: that is what `Output::close()` in a source is for. Returns at once.
   void request_stop() noexcept;
-  /// Blocks until the run has ended and every operator's stop() has returned: for ever where a clock
-  /// trigger's source never closes its outputs and nobody stops it.
+  /// Blocks until the run has ended and every operator's stop() has returned: for ever where a
+  /// clock trigger's source never closes its outputs and nobody stops it.
   void wait() const;
   /// The same with an absolute deadline; false when the run goes on.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline) const;

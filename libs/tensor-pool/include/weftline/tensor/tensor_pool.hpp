@@ -31,7 +31,8 @@ struct TensorPoolOptions {
   /// Null: no proof. Not for kHost; must stay alive as long as the pool, and takes one more release
   /// stream.
   StreamRef fused_stream{};
-  /// Held until pool and handles are gone: the owner of the streams that may be registered on slots.
+  /// Held until pool and handles are gone: the owner of the streams that may be registered on
+  /// slots.
   std::shared_ptr<const void> keep_alive{};
 };
 
@@ -62,8 +63,8 @@ struct SlotReturnCallback {
 /// belong to one thread (the producer's lane); handles come back from any thread without a lock.
 ///
 /// Slots still held when the pool is destroyed keep its memory alive until they are dropped;
-/// streams registered on them must live until then (`keep_alive`). Whoever goes last, pool or handle, waits on the
-/// host for device work still pending on the pool's bytes, then frees them.
+/// streams registered on them must live until then (`keep_alive`). Whoever goes last, pool or
+/// handle, waits on the host for device work still pending on the pool's bytes, then frees them.
 class TensorPool {
  public:
   /// Cold. kInvalidArgument (TENSOR_POOL_OPTIONS) names the option; kResourceExhausted
