@@ -45,8 +45,11 @@ template <class Object>
 [[nodiscard]] inline const DeviceRefusal* check_same_backend(const Device& device,
                                                              EventRef event) noexcept {
   const DeviceRefusal* const refusal = check_own(device, event);
-  return refusal == &kForeignObject && typeid(*event.device()) == typeid(device) ? nullptr
-                                                                                 : refusal;
+  if (refusal != &kForeignObject) {
+    return refusal;
+  }
+  const Device& other = *event.device();
+  return typeid(other) == typeid(device) ? nullptr : refusal;
 }
 
 [[nodiscard]] inline const DeviceRefusal* check_range(const void* begin,
