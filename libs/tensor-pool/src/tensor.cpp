@@ -69,6 +69,25 @@ expected<void, Error> Tensor::prepare_for_consumer(StreamRef stream) const noexc
   return backing_->prepare_for_consumer(stream);
 }
 
+expected<void, Error> Tensor::synchronize_for_consumer_stream(StreamRef stream) const noexcept {
+  if (backing_ == nullptr) return empty_handle();
+  return backing_->synchronize_for_consumer_stream(stream);
+}
+
+bool Tensor::has_readiness_stream_contract() const noexcept {
+  return backing_ != nullptr && backing_->has_readiness_stream_contract();
+}
+
+expected<void, Error> Tensor::set_readiness_stream(StreamRef stream) const noexcept {
+  if (backing_ == nullptr) return empty_handle();
+  return backing_->set_readiness_stream(stream);
+}
+
+expected<void, Error> Tensor::prepare_for_export(StreamRef stream) const noexcept {
+  if (backing_ == nullptr) return empty_handle();
+  return backing_->prepare_for_export(stream);
+}
+
 expected<void, Error> Tensor::synchronize_for_host() const noexcept {
   if (backing_ == nullptr) return empty_handle();
   return backing_->synchronize_for_host();

@@ -54,11 +54,36 @@ expected<void, Error> TensorBacking::add_release_stream(StreamRef stream) noexce
   return {};
 }
 
-expected<void, Error> TensorBacking::prepare_for_consumer(StreamRef stream) noexcept {
-  if (!stream) return wait_on_host(HostWait::kStreamlessConsumer);
+expected<void, Error> TensorBacking::prepare(StreamRef stream, HostWait without_stream) noexcept {
+  if (!stream) return wait_on_host(without_stream);
   if (device_ == nullptr) return {};
   WEFTLINE_TRY(add_release_stream(stream));
   return enqueue_ready_wait(stream);
+}
+
+expected<void, Error> TensorBacking::prepare_for_consumer(StreamRef stream) noexcept {
+  return prepare(stream, HostWait::kStreamlessConsumer);
+}
+
+expected<void, Error> TensorBacking::synchronize_for_consumer_stream(StreamRef stream) noexcept {
+  return prepare(stream, HostWait::kNullConsumerStream);
+}
+
+expected<void, Error> TensorBacking::prepare_for_export(StreamRef stream) noexcept {
+  WEFTLINE_TRY(make_explicit());
+  return synchronize_for_consumer_stream(stream);
+}
+
+expected<void, Error> TensorBacking::set_readiness_stream(StreamRef stream) noexcept {
+  if (readiness_.has_contract()) {
+    return fail(ErrorCode::kInvalidArgument, "TENSOR_READINESS_KNOWN");
+  }
+  if (!stream) {
+    readiness_.set_host_complete();
+    return {};
+  }
+  WEFTLINE_TRY(check_stream(stream));
+  return readiness_.record(stream);
 }
 
 expected<void, Error> TensorBacking::wait_on_host(HostWait why) noexcept {

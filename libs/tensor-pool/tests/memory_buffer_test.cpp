@@ -134,6 +134,14 @@ TEST_CASE("a buffer that nobody shared is kept for the stream that still works o
   CHECK(bench.given_back());
 }
 
+TEST_CASE("a shared buffer that nobody read is kept until its writer's stream has passed") {
+  BufferBench bench;
+  { const ConstBuffer shared = must(bench.buffer().share(bench.stream(0))); }
+  CHECK_FALSE(bench.given_back());
+  bench.device->pass(bench.stream(0));
+  CHECK(bench.given_back());
+}
+
 TEST_CASE("a writer's stream that can't be one is refused and the buffer stays") {
   BufferBench bench;
   const auto stranger = ScriptedDevice::make();

@@ -10,7 +10,12 @@
 namespace weftline {
 
 /// Why a host thread waits; one counter of HostWaits each.
-enum class HostWait : std::uint8_t { kSynchronizeForHost, kCopyToHost, kStreamlessConsumer };
+enum class HostWait : std::uint8_t {
+  kSynchronizeForHost,
+  kCopyToHost,
+  kStreamlessConsumer,
+  kNullConsumerStream
+};
 
 /// Counted by any thread, before it blocks. For libraries that make tensors.
 class HostWaitCounters {
@@ -21,14 +26,15 @@ class HostWaitCounters {
   [[nodiscard]] HostWaits read() const noexcept {
     return {.synchronize_for_host = read(HostWait::kSynchronizeForHost),
             .copy_to_host = read(HostWait::kCopyToHost),
-            .streamless_consumer = read(HostWait::kStreamlessConsumer)};
+            .streamless_consumer = read(HostWait::kStreamlessConsumer),
+            .null_consumer_stream = read(HostWait::kNullConsumerStream)};
   }
 
  private:
   [[nodiscard]] std::uint64_t read(HostWait why) const noexcept {
     return counts_[static_cast<std::size_t>(why)].load(std::memory_order_relaxed);
   }
-  std::array<std::atomic<std::uint64_t>, 3> counts_{};
+  std::array<std::atomic<std::uint64_t>, 4> counts_{};
 };
 
 }  // namespace weftline

@@ -73,6 +73,19 @@ class Tensor {
   /// counted as HostWaits::streamless_consumer.
   expected<void, Error> prepare_for_consumer(StreamRef stream) const noexcept;
 
+  /// The same for consumers outside the runtime. Without a stream the wait is counted as
+  /// HostWaits::null_consumer_stream.
+  expected<void, Error> synchronize_for_consumer_stream(StreamRef stream) const noexcept;
+
+  /// False for a foreign tensor (DLPack) while nobody has said when its producer's writes are done.
+  /// All that reads it is refused until then.
+  [[nodiscard]] bool has_readiness_stream_contract() const noexcept;
+  /// Says it: the bytes are ready when the work queued on `stream` until now is done, or at once
+  /// without a stream. Never blocks. By the importer, before the tensor is handed on: no other
+  /// thread may hold a handle. A tensor whose readiness is known is kInvalidArgument
+  /// (TENSOR_READINESS_KNOWN).
+  expected<void, Error> set_readiness_stream(StreamRef stream) const noexcept;
+
   /// Blocks the calling thread until the producer's device work on these bytes is done; at once for
   /// a host writer. A wait is counted (HostWaits), like that of `copy_to_host()`.
   expected<void, Error> synchronize_for_host() const noexcept;
@@ -94,6 +107,9 @@ class Tensor {
   expected<void, Error> copy_to_host_async(void* destination, std::uint64_t bytes,
                                            StreamRef stream) const noexcept;
 
+  /// For exporters: as synchronize_for_consumer_stream(), for a consumer whose later streams nobody
+  /// will name. A left out fence comes back (TensorPoolOptions::fused_stream).
+  expected<void, Error> prepare_for_export(StreamRef stream) const noexcept;
   /// Takes over one reference. For libraries that make tensors.
   static Tensor adopt(TensorBacking& backing) noexcept { return Tensor(&backing); }
 

@@ -37,6 +37,13 @@ class alignas(64) TensorBacking {
   expected<void, Error> enqueue_ready_wait(StreamRef stream) noexcept;
   expected<void, Error> add_release_stream(StreamRef stream) noexcept;
   expected<void, Error> prepare_for_consumer(StreamRef stream) noexcept;
+  expected<void, Error> synchronize_for_consumer_stream(StreamRef stream) noexcept;
+  /// The same for a consumer whose later streams nobody will name: without a left out fence.
+  expected<void, Error> prepare_for_export(StreamRef stream) noexcept;
+  expected<void, Error> set_readiness_stream(StreamRef stream) noexcept;
+  [[nodiscard]] bool has_readiness_stream_contract() const noexcept {
+    return readiness_.has_contract();
+  }
   expected<void, Error> synchronize_for_host() noexcept;
   expected<void, Error> copy_to_host(void* destination, std::uint64_t bytes,
                                      StreamRef stream) noexcept;
@@ -80,6 +87,7 @@ class alignas(64) TensorBacking {
   /// all its fences (rule 5). Nothing where none was left out.
   expected<void, Error> make_explicit() noexcept;
   expected<void, Error> wait_on_host(HostWait why) noexcept;
+  expected<void, Error> prepare(StreamRef stream, HostWait without_stream) noexcept;
   expected<void, Error> check_copy(const void* destination, std::uint64_t bytes) const noexcept;
   void copy_now(void* destination, std::uint64_t bytes) const noexcept;
   expected<void, Error> queue_copy(void* destination, std::uint64_t bytes,
