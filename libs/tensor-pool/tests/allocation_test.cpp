@@ -128,5 +128,31 @@ TEST_CASE("a round of a device tensor with three consumers allocates nothing") {
   CHECK(pool.usage().loans == 200);
 }
 
+TEST_CASE("a fused round allocates nothing, surprises included") {
+  const auto device = ScriptedDevice::make();
+  device->log_calls(false);
+  const Stream fused = must(device->create_stream({}));
+  const Stream other = must(device->create_stream({}));
+  TensorPoolOptions options = device_options(device, 3, MemoryKind::kPinnedHost);
+  options.fused_stream = fused.ref();
+  TensorPool pool = must_build(options);
+  const int count = allocations_in([&] {
+    for (int round = 0; round < 100; ++round) {
+      { const Tensor tensor = publish_one(pool, fused.ref()); }
+      {
+        const Tensor tensor = publish_one(pool, fused.ref());
+        must(tensor.prepare_for_consumer(fused.ref()));
+        must(tensor.prepare_for_consumer(other.ref()));
+      }
+      TensorOutputLoan loan = must(pool.allocate(kSmall, fused.ref()));
+      static_cast<void>(loan.write({}));
+      device->pass(fused.ref());
+      device->pass(other.ref());
+      static_cast<void>(pool.has_free_slot());
+    }
+  });
+  CHECK(count == 0);
+}
+
 }  // namespace
 }  // namespace weftline

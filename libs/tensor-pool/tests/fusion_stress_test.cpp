@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "in_step.hpp"
 #include "pool_fixture.hpp"
 #include "weftline/cuda/launch.hpp"
 #include "weftline/cuda/open_device.hpp"
@@ -101,13 +102,15 @@ TEST_CASE("frames stay whole in a fused pool whatever its readers and writers do
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     CAPTURE(seed);
     FusedRun run(seed);
-    for (std::uint64_t number = 1; number <= 3000; ++number) run.round(number);
+    Rounds rounds(3000);
+    while (rounds.next()) run.round(rounds.begun());
     run.finish();
   }
 }
 
 TEST_CASE("two holders may surprise a fused tensor at the same time") {
-  constexpr int kRounds = 2000;
+  constexpr int kOver = -1;
+  Rounds rounds(2000);
   const auto device = must(open_device({DeviceKind::kEmulated, 0}));
   const Stream fused = must(device->create_stream({}));
   const std::array<Stream, 2> others{must(device->create_stream({})),
@@ -122,23 +125,25 @@ TEST_CASE("two holders may surprise a fused tensor at the same time") {
   std::vector<std::jthread> holders;
   for (std::size_t index = 0; index < 2; ++index) {
     holders.emplace_back([&, index] {
-      for (int round = 1; round <= kRounds; ++round) {
-        if (!testing::eventually([&] { return started[index] == round; })) return;
+      for (int round = 0; await_change(started[index], round) == round + 1; ++round) {
         if (!handles[index].prepare_for_consumer(others[index].ref())) ++refused;
         handles[index] = {};
-        done[index] = round;
+        done[index] = round + 1;
       }
     });
   }
   bool all_done = true;
-  for (int round = 1; round <= kRounds && all_done; ++round) {
-    if (!testing::eventually([&] { return pool.has_free_slot(); })) break;
+  while (all_done && rounds.next()) {
+    const int round = static_cast<int>(rounds.begun());
+    all_done = testing::eventually([&] { return pool.has_free_slot(); });
+    if (!all_done) break;
     handles[0] = publish_one(pool, fused.ref());
     handles[1] = handles[0];
     started[0] = round;
     started[1] = round;
     all_done = testing::eventually([&] { return done[0] == round && done[1] == round; });
   }
+  for (auto& each : started) each = kOver;
   CHECK(all_done);
   CHECK(refused == 0);
   CHECK(pool.usage().quarantined == 0);

@@ -2,12 +2,35 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 
 #include "weftline/testing/bounded_wait.hpp"
 
 // For two threads that are to do something in the same nanoseconds, many times.
 
 namespace weftline {
+
+/// Counts the rounds of a stress test. Where cores are scarce it allows fewer: there each handshake
+/// waits for other programs, and the threads hardly ever meet.
+class Rounds {
+ public:
+  explicit Rounds(std::uint64_t limit) : limit_(limit) {}
+  /// Whether to make one more.
+  [[nodiscard]] bool next() {
+    if (begun_ == limit_ || std::chrono::steady_clock::now() > enough_) return false;
+    ++begun_;
+    return true;
+  }
+  /// How many were begun: 1 in the first.
+  [[nodiscard]] std::uint64_t begun() const { return begun_; }
+
+ private:
+  const std::uint64_t limit_;
+  std::uint64_t begun_{0};
+  const std::chrono::steady_clock::time_point enough_{std::chrono::steady_clock::now() +
+                                                      std::chrono::seconds(3)};
+};
 
 /// Wastes a few nanoseconds.
 inline void dawdle(int steps) {

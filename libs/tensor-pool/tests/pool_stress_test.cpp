@@ -89,43 +89,39 @@ class SlotWaiter {
 };
 
 TEST_CASE("no wake is lost between a lane that looks for a slot and threads that drop handles") {
-  constexpr int kRounds = 100000;
   constexpr std::size_t kConsumers = 2;
+  Rounds rounds(100'000);
   TensorPool pool = must_build(host_options(1));
   SlotWaiter waiter(pool);
   std::array<Handover<Tensor>, kConsumers> handovers;
-  std::atomic<int> received{0};
+  std::atomic<std::uint64_t> received{0};
   {
     std::vector<std::jthread> consumers;
     for (auto& handover : handovers) {
       consumers.emplace_back([&handover, &received] {
-        for (int round = 0; round < kRounds; ++round) {
-          if (!handover.pop()) return;
-          received.fetch_add(1, std::memory_order_relaxed);
-        }
+        while (handover.pop().value_or(Tensor{})) received.fetch_add(1, std::memory_order_relaxed);
       });
     }
-    for (int round = 0; round < kRounds; ++round) {
+    while (rounds.next()) {
       if (!waiter.wait()) break;
       const Tensor tensor = publish_one(pool);
       for (auto& handover : handovers) {
         if (!handover.push(tensor)) break;
       }
     }
+    for (auto& handover : handovers) static_cast<void>(handover.push({}));  // the end
   }
   INFO("a smaller count means that the producer never heard of a returned slot");
-  CHECK(received == kRounds * int{kConsumers});
-  CHECK(pool.usage().loans == kRounds);
+  CHECK(received == rounds.begun() * kConsumers);
+  CHECK(pool.usage().loans == rounds.begun());
   CHECK(pool.has_free_slot());
 }
 
 // What may go wrong lasts for nanoseconds: both sides miss what the other has just done. So each
 // round moves the question towards the drop: later when it came too early to see it, else earlier.
 TEST_CASE("a drop during the question for a slot is seen by the question or calls back") {
-  constexpr int kRounds = 200'000;
   constexpr int kOver = -1;
-  // Fewer rounds where cores are scarce: there the two hardly ever meet.
-  const auto enough = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  Rounds rounds(200'000);
   TensorPool pool = must_build(host_options(1));
   std::atomic<int> wakes{0};
   pool.set_return_callback(
@@ -140,17 +136,17 @@ TEST_CASE("a drop during the question for a slot is seen by the question or call
     }
   });
   int lost = 0;
-  int rounds = 0;
   int delay = 0;
   bool answered = true;
-  for (; rounds < kRounds && std::chrono::steady_clock::now() < enough; ++rounds) {
+  while (rounds.next()) {
+    const int round = static_cast<int>(rounds.begun());
     tensor = publish_one(pool);
     const int wakes_before = wakes;
-    started.store(rounds + 1, std::memory_order_release);
-    dawdle(delay + rounds % 8);
+    started.store(round, std::memory_order_release);
+    dawdle(delay + round % 8);
     const bool seen = pool.has_free_slot();
     delay = std::clamp(delay + (seen ? -1 : 1), 0, 4000);
-    answered = await_change(dropped, rounds) == rounds + 1;
+    answered = await_change(dropped, round - 1) == round;
     if (!answered) break;
     if (!seen && wakes == wakes_before) ++lost;
   }
@@ -197,8 +193,8 @@ expected<void, Error> consume(Frame frame, StreamRef consumer, std::atomic<int>&
 // Rules 3 and 4 under load: a slot that is reused early, or read before it is ready, shows as a
 // word of another frame.
 TEST_CASE("three consumers on streams of their own read every frame whole") {
-  constexpr std::uint64_t kFrames = 6000;
   constexpr std::size_t kConsumers = 3;
+  Rounds frames(6000);
   const auto device = must(open_device({DeviceKind::kEmulated, 0}));
   const Stream producer = must(device->create_stream({}));
   std::array<Stream, kConsumers> streams;
@@ -218,9 +214,9 @@ TEST_CASE("three consumers on streams of their own read every frame whole") {
     std::vector<std::jthread> consumers;
     for (std::size_t index = 0; index < kConsumers; ++index) {
       consumers.emplace_back([&, index] {
-        for (std::uint64_t number = 0; number < kFrames; ++number) {
+        for (;;) {
           std::optional<Frame> frame = handovers[index].pop();
-          if (!frame) return;
+          if (!frame || !frame->tensor) return;
           if (consume(std::move(*frame), streams[index].ref(), wrong_words)) {
             ++checked;
           } else {
@@ -229,25 +225,26 @@ TEST_CASE("three consumers on streams of their own read every frame whole") {
         }
       });
     }
-    for (std::uint64_t number = 0; number < kFrames; ++number) {
+    while (frames.next()) {
       if (!waiter.wait()) break;
-      auto tensor = produce(pool, producer.ref(), number);
+      auto tensor = produce(pool, producer.ref(), frames.begun());
       if (!tensor) {
         ++failures;
         break;
       }
       for (auto& handover : handovers) {
-        if (!handover.push({*tensor, number})) break;
+        if (!handover.push({*tensor, frames.begun()})) break;
       }
     }
+    for (auto& handover : handovers) static_cast<void>(handover.push({}));  // the end
   }
   must(device->synchronize(producer.ref()));
   for (const Stream& stream : streams) must(device->synchronize(stream.ref()));
 
   CHECK(failures == 0);
   CHECK(wrong_words == 0);
-  CHECK(checked == kFrames * kConsumers);
-  CHECK(pool.usage().loans == kFrames);
+  CHECK(checked == frames.begun() * kConsumers);
+  CHECK(pool.usage().loans == frames.begun());
   CHECK(pool.usage().quarantined == 0);
   CHECK(pool.usage().host_waits.total() == 0);
   std::vector<TensorOutputLoan> all;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "in_step.hpp"
 #include "pool_fixture.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/tensor/memory_buffer.hpp"
@@ -19,7 +20,6 @@ constexpr std::uint64_t kBytes = 4096;
 // A buffer that is given back early shows as another buffer's bytes, or as a use of freed memory.
 TEST_CASE("buffers dropped by several threads are all given back, each after its last reader") {
   constexpr std::size_t kThreads = 3;
-  constexpr std::uint64_t kRounds = 300;
   const auto device = must(open_device({DeviceKind::kEmulated, 0}));
   RetirementWorker worker = must(RetirementWorker::start());
   std::array<Stream, kThreads> streams;
@@ -27,15 +27,17 @@ TEST_CASE("buffers dropped by several threads are all given back, each after its
   std::vector<std::byte> copies(kThreads * kBytes);
   std::atomic<int> wrong{0};
   std::atomic<int> failed{0};
+  std::atomic<std::uint64_t> made{0};
   {
     std::vector<std::jthread> threads;
     for (std::size_t index = 0; index < kThreads; ++index) {
       threads.emplace_back([&, index] {
         const StreamRef stream = streams[index].ref();
-        for (std::uint64_t round = 0; round < kRounds; ++round) {
+        for (Rounds rounds(300); rounds.next();) {
           auto buffer = MemoryBuffer::allocate(device, MemoryKind::kCudaDevice, kBytes, worker);
           if (!buffer) return void(++failed);
-          const auto value = std::byte(index * 64 + round % 64);
+          ++made;
+          const auto value = std::byte(index * 64 + rounds.begun() % 64);
           if (!device->fill(stream, buffer->data(), value, kBytes)) return void(++failed);
           auto shared = std::move(*buffer).share(stream);
           if (!shared) return void(++failed);
@@ -54,7 +56,7 @@ TEST_CASE("buffers dropped by several threads are all given back, each after its
     }
   }
   CHECK(failed == 0);
-  CHECK(testing::eventually([&] { return worker.usage().retired == kThreads * kRounds; }));
+  CHECK(testing::eventually([&] { return worker.usage().retired == made; }));
   CHECK(wrong == 0);
   CHECK(worker.usage().waiting == 0);
   CHECK(worker.usage().unresolved == 0);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <thread>
 
 #include "in_step.hpp"
@@ -14,10 +13,8 @@ namespace {
 
 // With release and acquire in place of sequential consistency some thousand rounds are lost.
 TEST_CASE("of a return and an arming at the same time at least one sees the other") {
-  constexpr int kRounds = 1'000'000;
   constexpr int kOver = -1;
-  // Fewer rounds where cores are scarce: there the two hardly ever meet.
-  const auto enough = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  Rounds rounds(1'000'000);
   ReturnSignal signal;
   int wakes = 0;  // written by the returner before it says done
   signal.set({[](void* context) noexcept { ++*static_cast<int*>(context); }, &wakes});
@@ -32,16 +29,16 @@ TEST_CASE("of a return and an arming at the same time at least one sees the othe
     }
   });
   int lost = 0;
-  int rounds = 0;
   int delay = 0;
   int wakes_before = 0;
   bool answered = true;
-  for (; rounds < kRounds && std::chrono::steady_clock::now() < enough; ++rounds) {
-    started.store(rounds + 1, std::memory_order_release);
+  while (rounds.next()) {
+    const int round = static_cast<int>(rounds.begun());
+    started.store(round, std::memory_order_release);
     dawdle(delay);
     signal.arm();
     const bool seen = returned.load();
-    answered = await_change(done, rounds) == rounds + 1;
+    answered = await_change(done, round - 1) == round;
     if (!answered) break;
     const bool woken = wakes != wakes_before;
     if (!seen && !woken) ++lost;
