@@ -26,6 +26,7 @@ constexpr auto kTokens = std::to_array<DiagnosticToken>({
     {"CATALOG_TOO_LARGE", "all endpoints together are more than one catalog may hold"},
     {"CATALOG_URI_INVALID", "a topic's URI is not of the form weftline://path"},
     {"CONTRACT_ALIGNED_INPUTS", "an aligned trigger names fewer than two inputs, or one twice"},
+    {"CONTRACT_CLOCK_NOT_INDEPENDENT", "a clock trigger on a clock that somebody must drive"},
     {"CONTRACT_INPUT_UNKNOWN", "a trigger names an input that its operator does not have"},
     {"CONTRACT_KIND_UNSUPPORTED", "a trigger of a kind that this version can't run"},
     {"CONTRACT_PERIOD_INVALID", "a clock trigger's period is zero or negative"},

@@ -46,7 +46,8 @@ class PatientSource final : public Operator<> {
 OperatorPlanRecord source_record() {
   OperatorPlanRecord record;
   record.path = "source";
-  record.outputs.push_back({.name = "out"});
+  record.outputs.push_back(
+      {.name = "out", .payload = payload_identity<Tensor>(), .tensor = TensorOutputSpec{}});
   record.trigger = {.kind = TemporalRecordTriggerKind::kClock, .period_ns = 1000};
   return record;
 }

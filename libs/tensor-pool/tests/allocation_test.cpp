@@ -138,7 +138,9 @@ TEST_CASE("a fused round allocates nothing, surprises included") {
   TensorPool pool = must_build(options);
   const int count = allocations_in([&] {
     for (int round = 0; round < 100; ++round) {
-      { const Tensor tensor = publish_one(pool, fused.ref()); }
+      {
+        const Tensor tensor = publish_one(pool, fused.ref());
+      }
       {
         const Tensor tensor = publish_one(pool, fused.ref());
         must(tensor.prepare_for_consumer(fused.ref()));
