@@ -13,30 +13,29 @@ namespace weftline::cuda_streams {
 class StepScheduler::Core {
  public:
   explicit Core(std::shared_ptr<StepperControl> control)
-      : control_(std::move(control)),
-        mutex_(control_->mutex()),
-        random_(control_->options().seed) {}
+      : control_(std::move(control)), random_(control_->options().seed) {}
 
-  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity) ABSL_LOCKS_EXCLUDED(mutex_) {
+  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity)
+      ABSL_LOCKS_EXCLUDED(control_->mutex()) {
     const auto tell = [](void* control) noexcept { static_cast<StepperControl*>(control)->tell(); };
     auto stream = std::make_unique<Stream>(capacity, tell, control_.get());
     OperationQueue& queue = stream->queue;
-    MutexLock lock(mutex_);
+    MutexLock lock(control_->mutex());
     // So that stepping never allocates.
     can_advance_.reserve(streams_.size() + 1);
     task_streams_.reserve(streams_.size() + 1);
     streams_.push_back(std::move(stream));
     return queue;
   }
-  void close() noexcept ABSL_LOCKS_EXCLUDED(mutex_) {
-    MutexLock lock(mutex_);
+  void close() noexcept ABSL_LOCKS_EXCLUDED(control_->mutex()) {
+    MutexLock lock(control_->mutex());
     closing_ = true;
     control_->tell_locked();
   }
 
   /// Until the end.
-  void step() noexcept ABSL_LOCKS_EXCLUDED(mutex_);
-  void run_tasks() noexcept ABSL_LOCKS_EXCLUDED(mutex_) {
+  void step() noexcept ABSL_LOCKS_EXCLUDED(control_->mutex());
+  void run_tasks() noexcept ABSL_LOCKS_EXCLUDED(control_->mutex()) {
     while (Stream* const stream = next_task_stream()) {
       const bool dropped = control_->lost();
       if (!dropped) {
@@ -59,29 +58,28 @@ class StepScheduler::Core {
   };
   enum class Outlook { kStepped, kResting, kWaitingElsewhere, kIdle };
 
-  [[nodiscard]] Outlook step_once() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void advance(Stream& stream) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] Outlook step_once() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_->mutex());
+  void advance(Stream& stream) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_->mutex());
   /// Whether there was anything.
-  bool drop_all() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool drop_all() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_->mutex());
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) noexcept
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_->mutex()) {
     return random_() % bound;  // the same on every machine, unlike a distribution
   }
-  [[nodiscard]] Stream* next_task_stream() noexcept ABSL_LOCKS_EXCLUDED(mutex_);
-  void end_task(Stream& stream, bool dropped) noexcept ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] Stream* next_task_stream() noexcept ABSL_LOCKS_EXCLUDED(control_->mutex());
+  void end_task(Stream& stream, bool dropped) noexcept ABSL_LOCKS_EXCLUDED(control_->mutex());
 
   const std::shared_ptr<StepperControl> control_;
-  Mutex& mutex_;
-  std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<Stream>> streams_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Stream*> can_advance_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Stream*> task_streams_ ABSL_GUARDED_BY(mutex_);  // the oldest first
-  bool closing_ ABSL_GUARDED_BY(mutex_){false};
-  bool ended_ ABSL_GUARDED_BY(mutex_){false};
+  std::mt19937_64 random_ ABSL_GUARDED_BY(control_->mutex());
+  std::vector<std::unique_ptr<Stream>> streams_ ABSL_GUARDED_BY(control_->mutex());
+  std::vector<Stream*> can_advance_ ABSL_GUARDED_BY(control_->mutex());
+  std::vector<Stream*> task_streams_ ABSL_GUARDED_BY(control_->mutex());  // the oldest first
+  bool closing_ ABSL_GUARDED_BY(control_->mutex()){false};
+  bool ended_ ABSL_GUARDED_BY(control_->mutex()){false};
 };
 
 void StepScheduler::Core::step() noexcept {
-  MutexLock lock(mutex_);
+  MutexLock lock(control_->mutex());
   while (true) {
     const std::uint64_t seen = control_->changes();
     std::erase_if(streams_, [](const std::unique_ptr<Stream>& stream) {
@@ -159,7 +157,7 @@ bool StepScheduler::Core::drop_all() noexcept {
 }
 
 StepScheduler::Core::Stream* StepScheduler::Core::next_task_stream() noexcept {
-  MutexLock lock(mutex_);
+  MutexLock lock(control_->mutex());
   while (task_streams_.empty() && !ended_) {
     control_->wait_for_change(control_->changes());
   }
@@ -172,7 +170,7 @@ StepScheduler::Core::Stream* StepScheduler::Core::next_task_stream() noexcept {
 }
 
 void StepScheduler::Core::end_task(Stream& stream, bool dropped) noexcept {
-  MutexLock lock(mutex_);
+  MutexLock lock(control_->mutex());
   stream.queue.retire();
   stream.runs_task = false;
   if (!dropped) {
