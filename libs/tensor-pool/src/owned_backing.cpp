@@ -25,6 +25,10 @@ void OwnedBacking::last_reference_dropped() noexcept {
   // Here, while the streams are known to be alive. What fails here (inside a host task the device
   // takes no calls) is tried again by the worker.
   released_ = releases().record().has_value();
+  if (queue_->stopping() && has_passed().value_or(false)) {
+    delete this;  // nobody else will, and nothing holds the bytes
+    return;
+  }
   const std::shared_ptr<RetirementQueue> queue = queue_;  // the worker may be done with us at once
   queue->push(*this);
 }

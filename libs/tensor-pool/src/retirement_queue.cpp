@@ -30,7 +30,7 @@ void RetirementQueue::stop() noexcept {
 }
 
 void RetirementQueue::run() noexcept {
-  while (!stopping_.load(std::memory_order_acquire)) {
+  while (!stopping()) {
     // Read before the look: a push that the look misses has changed it.
     const std::uint32_t seen = signal_.load(std::memory_order_acquire);
     look();

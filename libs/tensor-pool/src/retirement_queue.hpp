@@ -20,6 +20,7 @@ class RetirementQueue {
   [[nodiscard]] RetirementUsage usage() const noexcept;
   /// Ends run().
   void stop() noexcept;
+  [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
   // One thread.
 

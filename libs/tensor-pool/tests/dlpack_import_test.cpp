@@ -44,6 +44,11 @@ struct ImportBench {
   DlpackImportOptions options{.device = device, .worker = &worker};
   ForeignTensor<DLManagedTensor> foreign{{16}, {kDLUInt, 8, 1}, {kDLExtDev, 7}};
   ImportBench() { worker.stop(); }
+  ~ImportBench() {
+    device->pass(producer.ref());
+    device->pass(consumer.ref());
+    worker.retire_passed();
+  }
 };
 
 TEMPLATE_TEST_CASE("a host tensor of another library is read where it is, and given back once", "",
@@ -329,7 +334,6 @@ TEST_CASE("pinned memory of another library belongs to the device that the impor
   CHECK(tensor.device() == bench.device.get());
   CHECK_FALSE(tensor.has_readiness_stream_contract());
   tensor = {};
-  bench.worker.retire_passed();
   CHECK(foreign.deleted == 1);
 }
 

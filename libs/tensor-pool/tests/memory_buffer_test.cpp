@@ -32,6 +32,10 @@ struct BufferBench {
     worker.stop();
     for (int i = 0; i < 9; ++i) streams.push_back(must(device->create_stream({})));
   }
+  ~BufferBench() {
+    for (const Stream& each : streams) device->pass(each.ref());
+    worker.retire_passed();
+  }
   MemoryBuffer buffer(MemoryBuffer::Options options = {}) {
     return must(MemoryBuffer::allocate(device, MemoryKind::kPinnedHost, 64, worker, options));
   }

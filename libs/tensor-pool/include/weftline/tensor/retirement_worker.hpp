@@ -14,7 +14,7 @@ class RetirementQueue;  // private to tensor-pool
 
 /// A reading for people, from any thread.
 struct RetirementUsage {
-  std::uint64_t retired{0};     ///< Lives that are over, their bytes given back.
+  std::uint64_t retired{0};     ///< Lives that it has ended, their bytes given back.
   std::uint64_t waiting{0};     ///< No handle left, device work not yet seen to have passed.
   std::uint64_t unresolved{0};  ///< Kept: the device failed when it was asked about their work.
   HostWaits host_waits{};       ///< On the tensors that this worker ends.
@@ -28,7 +28,8 @@ struct RetirementUsage {
 /// device every 100 µs while something does.
 ///
 /// Tensors that it ends may outlive it. When it stops, what has not passed is kept, counted and
-/// not given back; so is what is dropped later with work pending.
+/// not given back; so is what is dropped later with work pending. What is dropped later without is
+/// given back by the thread that drops it.
 class RetirementWorker {
  public:
   /// Cold. kResourceExhausted (RETIREMENT_WORKER_THREAD) when no thread can be had.
