@@ -31,7 +31,7 @@ class HeaderSource {
     dl.shape = rarely() ? nullptr : foreign.shape.data();
     dl.strides = pick(2) == 0 ? nullptr : foreign.strides.data();
     dl.data = rarely() ? nullptr : foreign.bytes.data();
-    dl.byte_offset = rarely() ? static_cast<std::uint64_t>(hostile()) : 4 * pick(5);
+    dl.byte_offset = static_cast<std::uint64_t>(rarely() ? hostile() : 4 * pick(5));
     dl.dtype = {static_cast<std::uint8_t>(pick(rarely() ? 256 : 7)),
                 static_cast<std::uint8_t>(rarely() ? pick(256) : 8 << pick(4)),
                 static_cast<std::uint16_t>(rarely() ? pick(65536) : 1)};
