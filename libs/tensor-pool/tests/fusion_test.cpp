@@ -27,7 +27,7 @@ TEST_CASE("a fused round makes no device call and its slot is free at once") {
   }
   {
     TensorOutputLoan given_up = must(bench.pool->allocate(kSmall, bench.fused.ref()));
-    const TensorWriteGuard guard = must(given_up.write(bench.fused.ref()));
+    [[maybe_unused]] const TensorWriteGuard guard = must(given_up.write(bench.fused.ref()));
     bench.queue_work();
   }
   CHECK(bench.pool->has_free_slot());

@@ -75,7 +75,7 @@ TEST_CASE("a guard dropped without commit leaves a loan that can't be written or
   TensorPool pool = must_build(host_options(1));
   {
     TensorOutputLoan loan = must(pool.allocate(kSmall, {}));
-    { const TensorWriteGuard guard = must(loan.write({})); }
+    { [[maybe_unused]] const TensorWriteGuard guard = must(loan.write({})); }
     CHECK(refusal(loan.write({})).token == "TENSOR_ALREADY_WRITTEN");
     CHECK(refusal(publish(std::move(loan))) ==
           Refusal{ErrorCode::kInvalidArgument, "TENSOR_NOT_COMMITTED"});
