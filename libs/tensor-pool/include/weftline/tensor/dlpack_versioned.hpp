@@ -5,14 +5,14 @@
 
 #include <cstdint>
 
-// What dlpack.h has from version 1.0 on, for older ones: the same names, layout and values.
+// What is used here of dlpack.h 1.0, for older ones: the same names, layout and values.
 
 #ifndef DLPACK_MAJOR_VERSION
 
+// NOLINTBEGIN(readability-identifier-naming): the names are DLPack's
 #define DLPACK_MAJOR_VERSION 1
-#define DLPACK_MINOR_VERSION 0
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
-#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+// NOLINTEND(readability-identifier-naming)
 
 struct DLPackVersion {
   std::uint32_t major;
