@@ -1,63 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
 #include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <new>
+#include <cstdint>
 
 #include "pool_fixture.hpp"
+#include "weftline/testing/counted_new.hpp"
 #include "weftline/testing/scripted_device.hpp"
-
-namespace {
-
-std::atomic<bool> counting{false};
-std::atomic<int> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) noexcept {
-  if (counting) ++allocations;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
-}
-
-void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
-  if (void* memory = counted(bytes, alignment)) return memory;
-  throw std::bad_alloc();
-}
-
-constexpr std::size_t kDefault = alignof(std::max_align_t);
-
-}  // namespace
-
-// All forms, for the whole program: a sanitizer's runtime has its own of each, which must not mix
-// with these.
-void* operator new(std::size_t bytes) { return counted_or_throw(bytes, kDefault); }
-void* operator new[](std::size_t bytes) { return counted_or_throw(bytes, kDefault); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, kDefault);
-}
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, kDefault);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                     const std::nothrow_t&) noexcept {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace weftline {
 namespace {
@@ -66,22 +13,16 @@ using testing::ScriptedDevice;
 
 /// Allocations on any thread while `path` runs.
 template <class Path>
-int allocations_in(Path&& path) {
-  allocations = 0;
-  counting = true;
+std::uint64_t allocations_in(Path&& path) {
+  const std::uint64_t before = testing::allocations_of_all_threads();
   path();
-  counting = false;
-  return allocations;
-}
-
-TEST_CASE("the counter counts") {
-  CHECK(allocations_in([] { delete new int(1); }) > 0);
+  return testing::allocations_of_all_threads() - before;
 }
 
 // Rule 2.
 TEST_CASE("a round of a host tensor allocates nothing, refusals included") {
   TensorPool pool = must_build(host_options(2));
-  const int count = allocations_in([&] {
+  const std::uint64_t count = allocations_in([&] {
     for (int round = 0; round < 100; ++round) {
       Tensor first = publish_one(pool);
       Tensor second = publish_one(pool);
@@ -104,7 +45,7 @@ TEST_CASE("a round of a device tensor with three consumers allocates nothing") {
       must(device->create_stream({})), must(device->create_stream({}))};
   TensorPool pool = must_build(device_options(device, 2));
   std::array<std::byte, 16> bytes{};
-  const int count = allocations_in([&] {
+  const std::uint64_t count = allocations_in([&] {
     for (int round = 0; round < 100; ++round) {
       {
         const Tensor tensor = publish_one(pool, streams[0].ref());
@@ -136,7 +77,7 @@ TEST_CASE("a fused round allocates nothing, surprises included") {
   TensorPoolOptions options = device_options(device, 3, MemoryKind::kPinnedHost);
   options.fused_stream = fused.ref();
   TensorPool pool = must_build(options);
-  const int count = allocations_in([&] {
+  const std::uint64_t count = allocations_in([&] {
     for (int round = 0; round < 100; ++round) {
       {
         const Tensor tensor = publish_one(pool, fused.ref());
