@@ -12,7 +12,7 @@ namespace weftline::channel {
 /// and a full queue means that the peer is awake already. A peer that is gone is silence.
 ///
 /// Not an eventfd: both processes would hold one file, and a peer that fills its counter and clears
-/// O_NONBLOCK makes the next write sleep for ever. The price is about 1.5 µs more for a wake.
+/// O_NONBLOCK makes the next write sleep for ever (ADR 0004, with the price).
 class WakeSocket {
  public:
   struct Pair;
