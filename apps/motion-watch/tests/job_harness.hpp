@@ -89,7 +89,7 @@ inline JobOutcome plain_outcome(
 
 /// Runs the whole job with a subscriber beside it and returns what that received, and the sheet.
 inline JobOutcome job_outcome(JobOptions options) {
-  constexpr std::chrono::seconds kWatchdog{100};
+  constexpr std::chrono::seconds kWatchdog{280};  // a sanitizer makes a frame take 0.1 s
   const RuntimeFolder folder;
   options.attach_wait = std::chrono::milliseconds(60'000);
   const JobState state(options.geometry);
