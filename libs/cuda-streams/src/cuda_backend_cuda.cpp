@@ -30,12 +30,11 @@ std::uint32_t hardware_queues() noexcept {
   return std::min(queues, kMaxHardwareQueues);
 }
 
-bool has_stream_memory_operations(const CudaDriver& driver, int ordinal) noexcept {
+bool has(const CudaDriver& driver, int ordinal, CUdevice_attribute attribute) noexcept {
   CUdevice device = 0;
   int supported = 0;
   return driver.device_get(&device, ordinal) == CUDA_SUCCESS &&
-         driver.device_get_attribute(&supported, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
-                                     device) == CUDA_SUCCESS &&
+         driver.device_get_attribute(&supported, attribute, device) == CUDA_SUCCESS &&
          supported != 0;
 }
 
@@ -54,7 +53,8 @@ expected<DeviceDescription, cudaError_t> describe(const CudaDriver& driver, int 
   description.sm_count = static_cast<std::uint32_t>(properties.multiProcessorCount);
   description.hardware_queues = hardware_queues();
   description.memory_bytes = properties.totalGlobalMem;
-  description.stream_memory_operations = has_stream_memory_operations(driver, ordinal);
+  description.stream_memory_operations =
+      has(driver, ordinal, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS);
   return description;
 }
 
@@ -146,8 +146,11 @@ expected<std::shared_ptr<Device>, Error> open_cuda_device(DeviceId id) {
     return make_unexpected(describe_cuda_failure(status, "making its context", id));
   }
   watch_process_exit();
+  const bool exports_memory =
+      has(driver, ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+      has(driver, ordinal, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
   return std::make_shared<CudaDevice>(*std::move(description), stream_priorities(driver, context),
-                                      driver, context);
+                                      driver, context, exports_memory);
 }
 
 }  // namespace weftline::cuda_streams

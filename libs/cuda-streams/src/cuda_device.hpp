@@ -8,7 +8,9 @@
 
 #include "cuda_driver.hpp"
 #include "cuda_fence_words.hpp"
+#include "cuda_shared_memory.hpp"
 #include "host_task_pool.hpp"
+#include "process_exit.hpp"
 #include "weftline/cuda/device.hpp"
 
 namespace weftline::cuda_streams {
@@ -22,7 +24,7 @@ class CudaDevice final : public Device {
   /// `context` is the device's primary context, retained; it is kept until the process ends, since
   /// the last owner may be dropped where CUDA must not be called.
   CudaDevice(DeviceDescription description, StreamPriorities priorities, const CudaDriver& driver,
-             CUcontext context);
+             CUcontext context, bool exports_memory);
 
   // For the backend.
 
@@ -35,6 +37,19 @@ class CudaDevice final : public Device {
     return check(static_cast<cudaError_t>(status), call);
   }
   [[nodiscard]] const CudaDriver& driver() const noexcept { return driver_; }
+  /// Gives something back to CUDA, unless the process is at its end.
+  template <class Call>
+  void release(Call call) noexcept {
+    if (process_exit_has_begun()) {
+      return;  // CUDA is on its way out and takes what is left with it
+    }
+    const CurrentContext current = enter();
+    // A sticky error is left for the next call to report: nobody would read it here.
+    if (call() != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+    }
+  }
+  [[nodiscard]] Error memory_exhausted(MemoryKind kind, std::uint64_t bytes) const;
 
  private:
   /// DEVICE_LOST once the device is lost, DEVICE_PROCESS_EXITS once CUDA is on its way out.
@@ -67,19 +82,21 @@ class CudaDevice final : public Device {
     return description().stream_memory_operations ? &fence_words_ : nullptr;
   }
 
+  [[nodiscard]] SharedMemory* do_shared_memory() noexcept override {
+    return exports_memory_ ? &shared_memory_ : nullptr;
+  }
+
   void do_destroy_stream(CUstream_st* stream) noexcept override;
   void do_destroy_event(CUevent_st* event) noexcept override;
   void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept override;
 
-  /// Gives something back to CUDA, unless the process is at its end.
-  template <class Call>
-  void release(Call call) noexcept;
-
   const CudaDriver driver_;
   const CUcontext context_;
+  const bool exports_memory_;
   const std::shared_ptr<HostTaskPool> host_tasks_ = std::make_shared<HostTaskPool>();
   std::atomic<bool> lost_{false};
   CudaFenceWords fence_words_{*this};
+  CudaSharedMemory shared_memory_{*this};
 };
 
 }  // namespace weftline::cuda_streams

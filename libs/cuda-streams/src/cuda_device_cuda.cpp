@@ -7,7 +7,6 @@
 
 #include "available_memory.hpp"
 #include "cuda_error.hpp"
-#include "process_exit.hpp"
 
 namespace weftline::cuda_streams {
 namespace {
@@ -46,9 +45,18 @@ cudaError_t allocate_kind(MemoryKind kind, void** data, std::uint64_t bytes) noe
   }
 }
 
+}  // namespace
+
+CudaDevice::CudaDevice(DeviceDescription description, StreamPriorities priorities,
+                       const CudaDriver& driver, CUcontext context, bool exports_memory)
+    : Device(std::move(description), priorities),
+      driver_(driver),
+      context_(context),
+      exports_memory_(exports_memory) {}
+
 /// Memory that lies on the host is the host's to refuse: the device's free bytes say nothing of it.
-Error memory_exhausted(DeviceId device, MemoryKind kind, std::uint64_t bytes) {
-  std::string message = device.to_string() + " cannot allocate " + std::to_string(bytes) +
+Error CudaDevice::memory_exhausted(MemoryKind kind, std::uint64_t bytes) const {
+  std::string message = id().to_string() + " cannot allocate " + std::to_string(bytes) +
                         " bytes of " + std::string(memory_kind_name(kind)) + " memory: ";
   if (kind == MemoryKind::kPinnedHost) {
     message += "the host refused to pin them, and " + std::to_string(available_host_memory()) +
@@ -68,12 +76,6 @@ Error memory_exhausted(DeviceId device, MemoryKind kind, std::uint64_t bytes) {
   return Error{ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED", std::move(message), 0};
 }
 
-}  // namespace
-
-CudaDevice::CudaDevice(DeviceDescription description, StreamPriorities priorities,
-                       const CudaDriver& driver, CUcontext context)
-    : Device(std::move(description), priorities), driver_(driver), context_(context) {}
-
 const DeviceRefusal* CudaDevice::do_unusable() const noexcept {
   static constexpr DeviceRefusal kProcessExits{ErrorCode::kClosed, "DEVICE_PROCESS_EXITS"};
   static constexpr DeviceRefusal kLost{ErrorCode::kFailure, "DEVICE_LOST"};
@@ -92,18 +94,6 @@ expected<void, Error> CudaDevice::check(cudaError_t status, const char* call) no
     return fail(ErrorCode::kFailure, "DEVICE_LOST");
   }
   return make_unexpected(describe_cuda_failure(status, call, id()));
-}
-
-template <class Call>
-void CudaDevice::release(Call call) noexcept {
-  if (process_exit_has_begun()) {
-    return;  // CUDA is on its way out and takes what is left with it
-  }
-  const CurrentContext current = enter();
-  // A sticky error is left for the next call to report: nobody would read it here.
-  if (call() != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-  }
 }
 
 expected<CUstream_st*, Error> CudaDevice::do_create_stream(const StreamOptions& options) {
@@ -136,7 +126,7 @@ expected<std::byte*, Error> CudaDevice::do_allocate(MemoryKind kind, std::uint64
   const cudaError_t status = allocate_kind(kind, &data, bytes);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    return make_unexpected(memory_exhausted(id(), kind, bytes));
+    return make_unexpected(memory_exhausted(kind, bytes));
   }
   WEFTLINE_TRY(check(status, "allocating memory"));
   return static_cast<std::byte*>(data);
@@ -261,7 +251,10 @@ void CudaDevice::do_destroy_event(CUevent_st* event) noexcept {
 }
 
 void CudaDevice::do_free(MemoryKind kind, std::byte* data, std::uint64_t) noexcept {
-  release([kind, data] {
+  release([this, kind, data] {
+    if (shared_memory_.free(data)) {
+      return cudaSuccess;
+    }
     return kind == MemoryKind::kPinnedHost ? cudaFreeHost(data) : cudaFree(data);
   });
 }

@@ -18,6 +18,16 @@ struct CudaDriver {
   decltype(&cuStreamWriteValue64) stream_write_value_64{nullptr};
   decltype(&cuStreamWaitValue64) stream_wait_value_64{nullptr};
   decltype(&cuStreamBatchMemOp) stream_batch_mem_op{nullptr};
+  decltype(&cuMemGetAllocationGranularity) mem_get_allocation_granularity{nullptr};
+  decltype(&cuMemCreate) mem_create{nullptr};
+  decltype(&cuMemRelease) mem_release{nullptr};
+  decltype(&cuMemAddressReserve) mem_address_reserve{nullptr};
+  decltype(&cuMemAddressFree) mem_address_free{nullptr};
+  decltype(&cuMemMap) mem_map{nullptr};
+  decltype(&cuMemUnmap) mem_unmap{nullptr};
+  decltype(&cuMemSetAccess) mem_set_access{nullptr};
+  decltype(&cuMemExportToShareableHandle) mem_export_to_shareable_handle{nullptr};
+  decltype(&cuMemImportFromShareableHandle) mem_import_from_shareable_handle{nullptr};
 
   /// Looks all of them up. Makes no context.
   [[nodiscard]] cudaError_t load() noexcept;

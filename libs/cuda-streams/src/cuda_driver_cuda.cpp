@@ -38,6 +38,16 @@ cudaError_t CudaDriver::load() noexcept {
   next("cuStreamWriteValue64", stream_write_value_64);
   next("cuStreamWaitValue64", stream_wait_value_64);
   next("cuStreamBatchMemOp", stream_batch_mem_op);
+  next("cuMemGetAllocationGranularity", mem_get_allocation_granularity);
+  next("cuMemCreate", mem_create);
+  next("cuMemRelease", mem_release);
+  next("cuMemAddressReserve", mem_address_reserve);
+  next("cuMemAddressFree", mem_address_free);
+  next("cuMemMap", mem_map);
+  next("cuMemUnmap", mem_unmap);
+  next("cuMemSetAccess", mem_set_access);
+  next("cuMemExportToShareableHandle", mem_export_to_shareable_handle);
+  next("cuMemImportFromShareableHandle", mem_import_from_shareable_handle);
   return status;
 }
 

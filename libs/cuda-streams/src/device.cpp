@@ -74,6 +74,15 @@ expected<FenceWords*, Error> Device::fence_words() {
                   "fence words. Order its streams by events.");
 }
 
+expected<SharedMemory*, Error> Device::shared_memory() {
+  if (SharedMemory* const memory = do_shared_memory()) {
+    return memory;
+  }
+  return fail(ErrorCode::kNotSupported, "DEVICE_NO_SHARED_MEMORY",
+              id().to_string() +
+                  " can't export its memory by file descriptors. Share host memory instead.");
+}
+
 expected<void, Error> Device::record(EventRef event, StreamRef stream) noexcept {
   if (const DeviceRefusal* const why =
           first_of(check_own(*this, event), check_own(*this, stream), check_call())) {

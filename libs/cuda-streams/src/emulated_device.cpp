@@ -52,6 +52,7 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
 EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
     : Device(describe_emulated_device(ordinal, options), kPriorities),
       queue_capacity_(options.stream_queue_capacity),
+      budget_(options.memory_bytes),
       control_(options.stepper ? options.stepper->control() : nullptr),
       lost_words_(id().to_string() +
                   ": lost by its EmulatedStepper, as to a sticky CUDA error. A real device would "
@@ -96,39 +97,15 @@ expected<CUevent_st*, Error> EmulatedDevice::do_create_event(const EventOptions&
 }
 
 expected<std::byte*, Error> EmulatedDevice::do_allocate(MemoryKind kind, std::uint64_t bytes) {
-  WEFTLINE_TRY(take_from_budget(kind, bytes));
+  const std::uint64_t charged = is_device_resident(kind) ? bytes : 0;
+  WEFTLINE_TRY(budget_.take(id(), kind, charged));
   expected<std::byte*, Error> data = allocate_touched(bytes);
   if (!data) {
-    give_to_budget(kind, bytes);
+    budget_.give(charged);
     return data;
   }
   memory_.add(*data, bytes, kind);
   return data;
-}
-
-expected<void, Error> EmulatedDevice::take_from_budget(MemoryKind kind, std::uint64_t bytes) {
-  if (!is_device_resident(kind)) {
-    return {};
-  }
-  const std::uint64_t total = description().memory_bytes;
-  std::uint64_t allocated = allocated_bytes_;
-  do {
-    if (bytes > total - allocated) {
-      return fail(ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED",
-                  id().to_string() + " cannot allocate " + std::to_string(bytes) + " bytes of " +
-                      std::string(memory_kind_name(kind)) + " memory: " +
-                      std::to_string(total - allocated) + " of " + std::to_string(total) +
-                      " bytes are free. Use smaller or fewer pools, or raise "
-                      "EmulatedDeviceOptions::memory_bytes.");
-    }
-  } while (!allocated_bytes_.compare_exchange_weak(allocated, allocated + bytes));
-  return {};
-}
-
-void EmulatedDevice::give_to_budget(MemoryKind kind, std::uint64_t bytes) noexcept {
-  if (is_device_resident(kind)) {
-    allocated_bytes_ -= bytes;
-  }
 }
 
 expected<PointerInfo, Error> EmulatedDevice::do_pointer_info(const void* pointer) const noexcept {
@@ -196,9 +173,12 @@ void EmulatedDevice::do_destroy_stream(CUstream_st* stream) noexcept { as_stream
 void EmulatedDevice::do_destroy_event(CUevent_st* event) noexcept { delete &as_event(event); }
 
 void EmulatedDevice::do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept {
-  memory_.remove(data, bytes);
+  if (shared_memory_.free(data)) {
+    return;
+  }
+  memory_.remove(data);
   free_touched(data);
-  give_to_budget(kind, bytes);
+  budget_.give(is_device_resident(kind) ? bytes : 0);
 }
 
 }  // namespace weftline::cuda_streams

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "emulated_fence_words.hpp"
+#include "emulated_shared_memory.hpp"
+#include "memory_budget.hpp"
 #include "memory_ranges.hpp"
 #include "stepper_control.hpp"
 #include "stream_scheduler.hpp"
@@ -55,18 +57,19 @@ class EmulatedDevice final : public Device {
     return description().stream_memory_operations ? &fence_words_ : nullptr;
   }
 
+  [[nodiscard]] SharedMemory* do_shared_memory() noexcept override { return &shared_memory_; }
+
   void do_destroy_stream(CUstream_st* stream) noexcept override;
   void do_destroy_event(CUevent_st* event) noexcept override;
   void do_free(MemoryKind kind, std::byte* data, std::uint64_t bytes) noexcept override;
 
   /// What a wait for work that the loss of the device has dropped comes to.
   [[nodiscard]] expected<void, Error> check_not_lost() const noexcept;
-  [[nodiscard]] expected<void, Error> take_from_budget(MemoryKind kind, std::uint64_t bytes);
-  void give_to_budget(MemoryKind kind, std::uint64_t bytes) noexcept;
 
   const std::uint32_t queue_capacity_;
-  std::atomic<std::uint64_t> allocated_bytes_{0};
+  MemoryBudget budget_;
   MemoryRanges memory_;
+  EmulatedSharedMemory shared_memory_{*this, budget_, memory_};
   EmulatedFenceWords fence_words_{*this};
   const std::shared_ptr<StepperControl> control_;  // null with worker threads
   const std::string lost_words_;

@@ -28,8 +28,12 @@ expected<std::byte*, Error> allocate_touched(std::uint64_t bytes, std::uint64_t 
             "its memory cgroup has left). Use smaller or fewer buffers, end other programs, "
             "or raise the container's memory limit.");
   }
-  std::memset(data, kUnwritten, bytes);
+  mark_unwritten(static_cast<std::byte*>(data), bytes);
   return static_cast<std::byte*>(data);
+}
+
+void mark_unwritten(std::byte* data, std::uint64_t bytes) noexcept {
+  std::memset(data, kUnwritten, bytes);
 }
 
 void free_touched(std::byte* data) noexcept { ::operator delete(data, kAlignment); }

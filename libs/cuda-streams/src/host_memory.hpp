@@ -14,6 +14,9 @@ namespace weftline::cuda_streams {
 [[nodiscard]] expected<std::byte*, Error> allocate_touched(
     std::uint64_t bytes, std::uint64_t available = available_host_memory());
 
+/// Fills fresh memory with what shows that nobody has written it. Touches every page.
+void mark_unwritten(std::byte* data, std::uint64_t bytes) noexcept;
+
 void free_touched(std::byte* data) noexcept;
 
 }  // namespace weftline::cuda_streams

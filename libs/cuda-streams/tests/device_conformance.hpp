@@ -10,3 +10,4 @@
 #include "order_conformance.hpp"
 #include "random_graph_conformance.hpp"
 #include "refusal_conformance.hpp"
+#include "shared_conformance.hpp"

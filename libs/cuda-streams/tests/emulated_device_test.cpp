@@ -2,9 +2,14 @@
 #include "emulated_device.hpp"
 
 #include <pthread.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -41,6 +46,9 @@ std::uint64_t default_stack_bytes() {
   pthread_attr_destroy(&attributes);
   return bytes;
 }
+
+/// Where a child process finds what it imports.
+constexpr int kDescriptorOfChild = 100;
 
 /// Lives until the program's end, with work done on it: nothing may go wrong there.
 struct KeptUntilExit {
@@ -109,6 +117,77 @@ TEST_CASE("an emulated device claims its memory to the byte, and only while it i
     CHECK(must(other->pointer_info(block.data())).kind == MemoryKind::kHost);
   }
   CHECK(must(device->pointer_info(end - 1)).kind == MemoryKind::kHost);
+}
+
+TEST_CASE("shared memory counts in an emulated device's budget, and an import of it does not") {
+  const auto device = open_emulated({.memory_bytes = 1000});
+  SharedMemory& memory = *must(device->shared_memory());
+  {
+    const MemoryBlock block = must(memory.allocate(900));
+    CHECK(std::none_of(block.data(), block.data() + 900,
+                       [](std::byte byte) { return byte == std::byte{0}; }));
+    const MemoryBlock import = must(memory.import_descriptor(
+        must(memory.export_descriptor(block)).get(), 900, MemoryAccessMode::kReadOnly));
+    require_refused(memory.allocate(101), ErrorCode::kResourceExhausted, "DEVICE_MEMORY_EXHAUSTED");
+    CHECK(must(device->allocate(MemoryKind::kCudaDevice, 100)).byte_size() == 100);
+  }
+  CHECK(must(memory.allocate(1000)).byte_size() == 1000);
+}
+
+TEST_CASE("a write to a read-only import ends the process that writes, and nothing else") {
+  const auto device = open_emulated();
+  SharedMemory& memory = *must(device->shared_memory());
+  const MemoryBlock block = must(memory.allocate(64));
+  const MemoryBlock import = must(memory.import_descriptor(
+      must(memory.export_descriptor(block)).get(), 64, MemoryAccessMode::kReadOnly));
+  block.data()[0] = std::byte{5};
+  CHECK(import.data()[0] == std::byte{5});
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGSEGV, [](int) { _exit(42); });
+    *const_cast<volatile std::byte*>(import.data()) = std::byte{6};
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 42);
+  CHECK(block.data()[0] == std::byte{5});
+}
+
+TEST_CASE("another process imports what it was sent, and finds the bytes there") {
+  const auto device = open_emulated();
+  SharedMemory& memory = *must(device->shared_memory());
+  const MemoryBlock block = must(memory.allocate(4096));
+  block.data()[4095] = std::byte{1};
+  const FileDescriptor descriptor = must(memory.export_descriptor(block));
+  std::array<char*, 3> arguments{const_cast<char*>("cuda-streams-tests"),
+                                 const_cast<char*>("[import-child]"), nullptr};
+  posix_spawn_file_actions_t actions{};
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, descriptor.get(), kDescriptorOfChild);
+  pid_t child = 0;
+  const int spawned =
+      posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  REQUIRE(spawned == 0);
+  int status = 0;
+  CHECK(eventually([&] { return waitpid(child, &status, WNOHANG) == child; }));
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(block.data()[0] == std::byte{2});
+}
+
+TEST_CASE("in a process of its own, memory is imported", "[.][import-child]") {
+  const auto device = open_emulated();
+  const MemoryBlock import =
+      must(must(device->shared_memory())
+               ->import_descriptor(kDescriptorOfChild, 4096, MemoryAccessMode::kReadWrite));
+  REQUIRE(import.data()[4095] == std::byte{1});
+  const Stream stream = must(device->create_stream({}));
+  must(device->fill(stream.ref(), import.data(), std::byte{2}, 1));
+  must(device->synchronize(stream.ref()));
 }
 
 TEST_CASE("closing an emulated device waits for the work of streams that are gone already") {

@@ -16,6 +16,7 @@
 #include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/host_task.hpp"
 #include "weftline/cuda/memory_block.hpp"
+#include "weftline/cuda/shared_memory.hpp"
 #include "weftline/cuda/stream.hpp"
 #include "weftline/cuda/timed_event.hpp"
 
@@ -79,6 +80,10 @@ class Device : public std::enable_shared_from_this<Device> {
   /// operations: `description()` says so, too.
   [[nodiscard]] expected<FenceWords*, Error> fence_words();
 
+  /// Memory that other processes can use. kNotSupported (DEVICE_NO_SHARED_MEMORY) where the device
+  /// can't export it by file descriptors.
+  [[nodiscard]] expected<SharedMemory*, Error> shared_memory();
+
   // Hot: queue and return; no allocation. An emulated stream has a bounded queue (like a driver)
   // and blocks the caller only when it is full.
 
@@ -132,6 +137,7 @@ class Device : public std::enable_shared_from_this<Device> {
   friend class Event;
   friend class MemoryBlock;
   friend class FenceWords;
+  friend class SharedMemory;
 
   /// Whether this thread may call the device now.
   [[nodiscard]] const DeviceRefusal* check_call() const noexcept;
@@ -170,6 +176,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Abilities that not every device has.
   [[nodiscard]] virtual FenceWords* do_fence_words() noexcept { return nullptr; }
+  [[nodiscard]] virtual SharedMemory* do_shared_memory() noexcept { return nullptr; }
 
   // For the owner types, at any time.
   virtual void do_destroy_stream(CUstream_st* stream) noexcept = 0;

@@ -31,6 +31,7 @@ class MemoryBlock {
 
  private:
   friend class Device;
+  friend class SharedMemory;
   friend expected<MemoryBlock, Error> allocate_host_memory(std::uint64_t bytes);
   /// A null device means plain host memory.
   MemoryBlock(std::shared_ptr<Device> device, MemoryKind kind, std::byte* data,
