@@ -113,11 +113,15 @@ expected<std::byte*, Error> CudaSharedMemory::map(Mapping mapping, MemoryAccessM
   }
   driver.mem_address_free(address, mapping.bytes);
   driver.mem_release(mapping.memory);
-  if (mapped == CUDA_ERROR_INVALID_VALUE && mapping.imported) {
+  // A size beyond the exported one: the first by the manual, the second from driver 580 on an H200.
+  const bool refused_size =
+      mapped == CUDA_ERROR_INVALID_VALUE || mapped == CUDA_ERROR_NOT_SUPPORTED;
+  if (refused_size && mapping.imported) {
     return fail(ErrorCode::kIncompatible, "DEVICE_SHARED_SIZE",
-                "an import of " + std::to_string(mapping.bytes) + " bytes to " +
-                    device_.id().to_string() +
-                    ", but the exported memory has fewer. Import what the exporter allocated.");
+                device_.id().to_string() + " cannot map " + std::to_string(mapping.bytes) +
+                    " bytes of the exported memory (" +
+                    cuda_error_text(static_cast<cudaError_t>(mapped)) +
+                    "): it has fewer. Import what the exporter allocated.");
   }
   WEFTLINE_TRY(device_.check(mapped, "cuMemMap"));
   WEFTLINE_TRY(device_.check(accessible, "cuMemSetAccess"));
