@@ -100,7 +100,7 @@ expected<std::byte*, Error> data_of(const DLTensor& tensor, std::uint64_t span) 
                                       std::to_string(span) +
                                       " bytes reach past the end of the address space");
   }
-  return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  return reinterpret_cast<std::byte*>(begin);
 }
 
 }  // namespace
