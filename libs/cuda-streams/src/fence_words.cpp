@@ -7,7 +7,7 @@
 
 namespace weftline {
 
-using namespace cuda_streams;  // NOLINT(google-build-using-namespace): device_checks.hpp
+using namespace cuda_streams;
 
 expected<FenceWord, Error> FenceWords::word(std::uint64_t* place) {
   WEFTLINE_ASSIGN(const PointerInfo info, device_.pointer_info(place));

@@ -9,7 +9,7 @@
 
 namespace weftline {
 
-using namespace cuda_streams;  // NOLINT(google-build-using-namespace): device_checks.hpp
+using namespace cuda_streams;
 
 FileDescriptor::~FileDescriptor() {
   if (descriptor_ >= 0) {
