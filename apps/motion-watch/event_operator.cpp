@@ -19,7 +19,7 @@ weftline::expected<void, weftline::Error> EventOperator::compute(
   const auto& found = *sample.data.data_as<MotionBoxes>();
   MotionEvent event;
   event.frame_id = sample.metadata.frame_id.value_or(0);
-  event.capture_time_ns = sample.metadata.capture->timestamp_ns;
+  WEFTLINE_ASSIGN(event.capture_time_ns, capture_ns(sample.metadata));
   event.box_count = found.count;
   event.total_regions = found.total;
   std::ranges::copy(found.boxes, event.boxes);

@@ -88,8 +88,8 @@ expected<void, Error> PreviewOperator::compute(weftline::ExecutionContext& conte
   } else {
     sheet_->skip();
   }
-  const std::int64_t capture_ns = preview_sample.metadata.capture->timestamp_ns;
-  stats_->frame_arrived(Sink::kPreview, frame_id, context.clock().now().timestamp_ns - capture_ns);
+  WEFTLINE_ASSIGN(const std::int64_t taken_ns, capture_ns(preview_sample.metadata));
+  stats_->frame_arrived(Sink::kPreview, frame_id, context.clock().now().timestamp_ns - taken_ns);
   return {};
 }
 

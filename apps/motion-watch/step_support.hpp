@@ -17,6 +17,13 @@ inline weftline::expected<void, weftline::Error> cuda_result(int error) {
                         pixel_error_name(error));
 }
 
+/// When the frame of this sample was taken. The source stamps each frame, and each step keeps it.
+inline weftline::expected<std::int64_t, weftline::Error> capture_ns(
+    const weftline::SampleMetadata& metadata) {
+  if (metadata.capture) return metadata.capture->timestamp_ns;
+  return weftline::fail(weftline::ErrorCode::kProtocolError, "MOTION_WATCH_WITHOUT_CAPTURE_TIME");
+}
+
 /// What a derived sample keeps of the frame that it was made from.
 inline weftline::EmitOptions same_frame(const weftline::SampleMetadata& metadata) {
   return {.capture_time = metadata.capture,

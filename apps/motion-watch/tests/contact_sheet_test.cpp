@@ -108,13 +108,13 @@ TEST_CASE("text is drawn in dots and cut off at the edge of the image") {
   const FrameGeometry size{kGlyphWidth, kGlyphHeight};
   RgbImage image{size, std::vector<std::uint8_t>(size.rgb_bytes())};
   draw_text(image, 0, 0, 1, {255, 255, 255}, "1");
-  CHECK(std::ranges::count(image.pixels, 255) == 3 * 10);
+  CHECK(std::ranges::count(image.pixels, 255) == std::ptrdiff_t{3} * 10);
   RgbImage blank{size, std::vector<std::uint8_t>(size.rgb_bytes())};
   draw_text(blank, 0, 0, 1, {255, 255, 255}, "?");
   draw_text(blank, 100, 100, 3, {255, 255, 255}, "888");
   CHECK(std::ranges::count(blank.pixels, 0) == static_cast<std::ptrdiff_t>(size.rgb_bytes()));
   draw_text(blank, 4, 5, 2, {255, 255, 255}, "555");
-  CHECK(std::ranges::count(blank.pixels, 255) == 3 * 4);
+  CHECK(std::ranges::count(blank.pixels, 255) == std::ptrdiff_t{3} * 4);
 }
 
 }  // namespace motion_watch

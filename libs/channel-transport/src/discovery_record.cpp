@@ -77,7 +77,7 @@ std::optional<Incarnation> incarnation_from_hex(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto digit = std::string_view("0123456789abcdef").find(text[i]);
     if (digit == std::string_view::npos) return std::nullopt;
-    result[i / 2] = static_cast<std::uint8_t>(result[i / 2] * 16U + digit);
+    result[i / 2] = static_cast<std::uint8_t>(std::size_t{result[i / 2]} * 16 + digit);
   }
   return result;
 }

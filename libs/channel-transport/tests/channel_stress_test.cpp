@@ -89,7 +89,7 @@ TEST_CASE("a frame read while the ring is overwritten is whole or not read at al
       ++received;
     }
   });
-  const std::uint64_t frames = 5'000 * kScale;
+  const std::uint64_t frames = std::uint64_t{5'000} * kScale;
   for (std::uint64_t n = 1; n <= frames; ++n) {
     const Big big = filled(n);
     SampleMetadata metadata;
@@ -161,7 +161,7 @@ TEST_CASE("links come and go under a publisher that never pauses") {
   CHECK(failures == 0);
   CHECK(backwards == 0);
   await_subscribers(publisher, changes, 0);
-  CHECK(publisher.link_counters().left == 100 * kScale);
+  CHECK(publisher.link_counters().left == std::uint64_t{100} * kScale);
 }
 
 }  // namespace weftline::test
