@@ -182,7 +182,8 @@ TEST_CASE("a record of nearly the largest size is found and read") {
   const TemporaryDirectory directory;
   ChannelRuntime runtime = make_runtime(directory);
   std::uint32_t fields = 1'000;
-  while (catalog_of(many_fields(fields + 50)).json().size() <= std::size_t{256} * 1024) fields += 50;
+  while (catalog_of(many_fields(fields + 50)).json().size() <= std::size_t{256} * 1024)
+    fields += 50;
   const auto catalog = catalog_of(many_fields(fields));
   InlinePublisher publisher = make_inline_publisher(runtime, catalog);
   InlineSubscriber subscriber = make_inline_subscriber(runtime, catalog);

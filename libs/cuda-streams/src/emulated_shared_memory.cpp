@@ -27,14 +27,15 @@ bool is_mapped(const void* begin, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kPages = 256;  // looked at in one call
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  const std::uintptr_t end = first + bytes;
-  if (end < first) {
+  if (first + bytes < first) {
     return false;
   }
   std::array<unsigned char, kPages> resident{};
-  for (std::uintptr_t at = first / page * page; at < end; at += kPages * page) {
-    if (mincore(reinterpret_cast<void*>(at), std::min(end - at, kPages * page), resident.data()) !=
-        0) {
+  const std::uint64_t before = first % page;  // of the first page
+  auto* const first_page = static_cast<std::byte*>(const_cast<void*>(begin)) - before;
+  for (std::uint64_t done = 0; done < before + bytes; done += kPages * page) {
+    if (mincore(first_page + done, std::min(before + bytes - done, kPages * page),
+                resident.data()) != 0) {
       return false;
     }
   }

@@ -93,7 +93,7 @@ TEST_CASE("a stream waits for a word that another stream writes, and sees what c
   const FenceWord ready = make_word(bench, 0);
   const FenceWord released = make_word(bench, 0);
   const auto slot = bench.memory(MemoryKind::kCudaDevice, 4096);
-  const auto results = bench.pinned(50 * 4096);
+  const auto results = bench.pinned(std::size_t{50} * 4096);
   for (std::uint64_t generation = 1; generation <= 50; ++generation) {
     must(words.wait(producer, released, generation - 1));
     must(device.fill(producer, slot.data(), static_cast<std::byte>(generation), slot.size()));

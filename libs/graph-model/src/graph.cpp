@@ -253,7 +253,9 @@ GraphSnapshot Graph::snapshot() const {
                                 output.max_emits_per_compute});
     }
     const Contract contract = instance->contract();
-    if (contract.trigger()) vertex.trigger = freeze(*contract.trigger(), spec, authored.path);
+    if (const auto& trigger = contract.trigger()) {
+      vertex.trigger = freeze(*trigger, spec, authored.path);
+    }
     snapshot.vertices.push_back(std::move(vertex));
   }
   return snapshot;

@@ -114,6 +114,7 @@ expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
   }
   auto tensor = publish(std::move(loan));
   if (!tensor) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): a refused publish() has moved nothing
     TensorOutputLoan consumed(std::move(loan));
     return forward_error(std::move(tensor));
   }
@@ -124,6 +125,7 @@ expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
 expected<TensorOutputLoan, Error> OutputRuntime::allocate_tensor(
     const TensorLoanRequest& request) noexcept {
   if (pool_ == nullptr) return fail(ErrorCode::kNotSupported, "TENSOR_OUTPUT_WITHOUT_POOL");
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only a tensor's output has a pool
   if (std::string breach = contract_breach(request, record_.tensor->representation);
       !breach.empty()) {
     return fail(ErrorCode::kInvalidArgument, "PORT_TENSOR_CONTRACT_BROKEN",

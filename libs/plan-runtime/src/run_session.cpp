@@ -12,7 +12,6 @@
 namespace weftline {
 
 using runtime::guarded;
-using runtime::Lane;
 using runtime::SessionResources;
 
 std::string_view run_termination_name(RunTermination termination) noexcept {
@@ -156,7 +155,7 @@ bool RunSession::State::start_lanes() {
     for (const auto& lane : resources_->lanes) lane->start(spin);
     return {};
   });
-  if (!started) resources_->control.fail("lanes", std::move(started).error());
+  if (!started) resources_->control.fail("lanes", started.error());
   return started.has_value();
 }
 

@@ -28,7 +28,7 @@ std::string binding_call(const OperatorPlanRecord& op, std::uint32_t port) {
 }
 
 std::optional<MemoryKind> stated_kind(const OutputPortRecord& output) {
-  if (!is_pooled(output)) return std::nullopt;
+  if (!is_pooled(output) || !output.tensor) return std::nullopt;
   return output.tensor->representation.memory_kind;
 }
 
@@ -140,8 +140,9 @@ class Placement {
     const std::string place = state_.plan.output_name(output);
     const auto [bound, is_new] = bound_.try_emplace(output, device);
     if (!is_new) {
-      if (bound->second && *bound->second != device) {
-        const auto [low, high] = std::minmax(*bound->second, device);
+      const std::optional<DeviceId> other = bound->second;
+      if (other && *other != device) {
+        const auto [low, high] = std::minmax(*other, device);
         state_.error("TENSOR_DEVICE_BINDING_CONFLICT", place,
                      "the output is bound to " + low.to_string() + " and to " + high.to_string(),
                      "bind it once");

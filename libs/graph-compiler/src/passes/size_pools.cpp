@@ -158,7 +158,7 @@ std::uint32_t max_rank(CompileState& state, const TensorOutputSpec& spec,
                 "raise TensorOutputSpec::bounds.max_rank or leave it out");
     return 0;
   }
-  return std::max(rank.value_or(*limit), 1U);
+  return std::max(rank.value_or(largest), 1U);
 }
 
 /// A slot may be read on any stream of its device: the stream of each other operator there and one
@@ -173,6 +173,7 @@ std::uint32_t release_streams(const CompileState& state, const TensorAllocationP
 
 void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
   const std::string place = state.plan.output_name(pool.output);
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only a tensor's output has a pool
   const TensorOutputSpec& spec = *state.output(pool.output).tensor;
   pool.max_rank = max_rank(state, spec, place);
   pool.slot_bytes = slot_bytes(state, spec.bounds, place);
