@@ -72,7 +72,9 @@ class PeerProgram {
     }
     if (command == "fork") {
       const pid_t child = ::fork();
-      while (child == 0) ::pause();
+      if (child == 0) {
+        for (;;) ::pause();
+      }
       return std::to_string(child);
     }
     if (command == "leave_runtime_first") {

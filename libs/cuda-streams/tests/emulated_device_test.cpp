@@ -246,9 +246,8 @@ TEST_CASE("the worker of a destroyed stream ends, and a device that makes stream
   }
   CHECK(runs == 200);
 #if !defined(__SANITIZE_THREAD__)  // it maps shadow memory as it goes
-  // A thread that is never joined keeps its stack.
-  const std::uint64_t grown = address_space_of_this_process() - address_space_before;
-  CHECK(grown < 100 * default_stack_bytes());
+  // A thread that is never joined keeps its stack. Stacks of earlier tests may go meanwhile.
+  CHECK(address_space_of_this_process() < address_space_before + 100 * default_stack_bytes());
 #else
   static_cast<void>(address_space_before);
 #endif
