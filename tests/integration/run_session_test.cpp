@@ -6,7 +6,6 @@
 #include "test_operators.hpp"
 
 using namespace test;
-using weftline::ConnectionOptions;
 using weftline::Graph;
 using weftline::QueuePolicy;
 using weftline::RunTermination;

@@ -167,7 +167,7 @@ TEST_CASE("tensors keep their bytes through pools, streams and forks, and every 
   const auto session = weftline::run_async(plan);
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
   for (const auto& diagnostic : session.diagnostics()) UNSCOPED_INFO(diagnostic.to_string());
-  CHECK(good->load() == 2 * kFrames);
+  CHECK(good->load() == std::uint64_t{2} * kFrames);
   for (const auto& pool : session.counters().pools) {
     CHECK(pool.usage.quarantined == 0);
     CHECK(pool.usage.in_use - pool.usage.retiring == 0);

@@ -60,7 +60,7 @@ TEST_CASE("a worker that stops keeps what has not passed, and a later look gives
   bench.drop_pending();  // late
   CHECK(bench.worker.usage().waiting == 2);
   { const MemoryBuffer idle = bench.buffer(); }
-  CHECK(bench.device->live_bytes() == 2 * 64);  // given back by its drop
+  CHECK(bench.device->live_bytes() == std::uint64_t{2} * 64);  // given back by its drop
   bench.worker.retire_passed();
   CHECK(bench.worker.usage().waiting == 2);
   bench.device->pass(bench.stream.ref());

@@ -96,7 +96,7 @@ TEST_CASE("build makes all events and destruction frees them and the memory") {
     TensorPoolOptions options = device_options(device, 3);
     options.max_release_streams = 5;
     const TensorPool pool = must_build(options);
-    CHECK(device->live_events() == 3 * (1 + 5));
+    CHECK(device->live_events() == std::int64_t{3} * (1 + 5));
     CHECK(device->live_bytes() == 3 * kMemoryBlockAlignment);
     CHECK(pool.options().max_release_streams == 5);
   }
