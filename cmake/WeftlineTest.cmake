@@ -64,6 +64,10 @@ function(weftline_test_properties name timeout labels)
     math(EXPR timeout "${timeout} * 4")
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${labels}")
+  # Its lock would put in order what the thread sanitizer is to find out of order.
+  if(NOT WEFTLINE_SANITIZE STREQUAL "thread")
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT WEFTLINE_STREAM_ORDER=abort)
+  endif()
 endfunction()
 
 function(weftline_bench name)

@@ -19,7 +19,11 @@ expected<Stream, Error> Device::create_stream(const StreamOptions& options) {
   }
   const int priority = std::clamp(options.priority, priorities_.greatest, priorities_.least);
   WEFTLINE_ASSIGN(CUstream_st* const handle, do_create_stream({.priority = priority}));
-  return Stream(shared_from_this(), handle, priority);
+  Stream stream(shared_from_this(), handle, priority);
+  if (OrderModel* const model = order_model()) {
+    model->stream_made(stream.ref());
+  }
+  return stream;
 }
 
 expected<Event, Error> Device::create_event(const EventOptions& options) {
@@ -46,6 +50,7 @@ expected<MemoryBlock, Error> Device::allocate(MemoryKind kind, std::uint64_t byt
   std::byte* data = nullptr;
   if (bytes != 0) {
     WEFTLINE_ASSIGN(data, do_allocate(kind, bytes));
+    note_memory(*this, data, bytes);
   }
   return MemoryBlock(shared_from_this(), kind, data, bytes);
 }
@@ -88,6 +93,9 @@ expected<void, Error> Device::record(EventRef event, StreamRef stream) noexcept 
           first_of(check_own(*this, event), check_own(*this, stream), check_call())) {
     return refuse(*why);
   }
+  if (OrderModel* const model = order_model()) {
+    model->recorded(event, stream);
+  }
   return do_record(event.get(), stream.get());
 }
 
@@ -96,6 +104,9 @@ expected<void, Error> Device::wait(StreamRef stream, EventRef event) noexcept {
           first_of(check_own(*this, stream), check_same_backend(*this, event), check_call())) {
     return refuse(*why);
   }
+  if (OrderModel* const model = order_model()) {
+    model->waited(stream, event);
+  }
   return do_wait(stream.get(), event.get());
 }
 
@@ -103,7 +114,16 @@ expected<bool, Error> Device::is_complete(EventRef event) noexcept {
   if (const DeviceRefusal* const why = first_of(check_own(*this, event), check_call())) {
     return refuse(*why);
   }
-  return do_is_complete(event.get());
+  OrderModel* const model = order_model();
+  if (model == nullptr) {
+    return do_is_complete(event.get());
+  }
+  const OrderModel::Point point = model->point_of(event);
+  expected<bool, Error> complete = do_is_complete(event.get());
+  if (complete && *complete) {
+    model->learned(point);
+  }
+  return complete;
 }
 
 expected<std::chrono::nanoseconds, Error> Device::elapsed(const TimedEvent& from,
@@ -125,6 +145,11 @@ expected<void, Error> Device::copy(StreamRef stream, void* destination, const vo
   if (bytes == 0) {
     return {};
   }
+  if (OrderModel* const model = order_model()) {
+    const MemoryAccess read{source, bytes};
+    const MemoryAccess write{destination, bytes};
+    model->used(stream, {&read, 1}, {&write, 1}, "copy");
+  }
   return do_copy(stream.get(), destination, source, bytes);
 }
 
@@ -137,6 +162,10 @@ expected<void, Error> Device::fill(StreamRef stream, void* destination, std::byt
   if (bytes == 0) {
     return {};
   }
+  if (OrderModel* const model = order_model()) {
+    const MemoryAccess write{destination, bytes};
+    model->used(stream, {}, {&write, 1}, "fill");
+  }
   return do_fill(stream.get(), destination, value, bytes);
 }
 
@@ -145,7 +174,30 @@ expected<void, Error> Device::launch_host(StreamRef stream, const HostTask& task
           first_of(check_own(*this, stream), check_task(task), check_call())) {
     return refuse(*why);
   }
+  if (OrderModel* const model = order_model()) {
+    HostTask watched = task;
+    watched.watch_ = {model, model->task_queued(stream)};
+    return do_launch_host(stream.get(), watched);
+  }
   return do_launch_host(stream.get(), task);
+}
+
+expected<void, Error> Device::launch_step(StreamRef stream, std::span<const MemoryAccess> reads,
+                                          std::span<const MemoryAccess> writes,
+                                          const HostTask& task) noexcept {
+  if (const DeviceRefusal* const why =
+          first_of(check_own(*this, stream), check_task(task), check_call())) {
+    return refuse(*why);
+  }
+  declare_step(stream, reads, writes);
+  return do_launch_host(stream.get(), task);
+}
+
+void Device::declare_step(StreamRef stream, std::span<const MemoryAccess> reads,
+                          std::span<const MemoryAccess> writes) noexcept {
+  if (OrderModel* const model = order_model()) {
+    model->used(stream, reads, writes, "launch");
+  }
 }
 
 expected<void, Error> Device::check_launch() noexcept {
@@ -159,14 +211,26 @@ expected<void, Error> Device::synchronize(EventRef event) noexcept {
   if (const DeviceRefusal* const why = first_of(check_own(*this, event), check_call())) {
     return refuse(*why);
   }
-  return do_synchronize_event(event.get());
+  OrderModel* const model = order_model();
+  const OrderModel::Point point = model != nullptr ? model->point_of(event) : nullptr;
+  WEFTLINE_TRY(do_synchronize_event(event.get()));
+  if (model != nullptr) {
+    model->learned(point);
+  }
+  return {};
 }
 
 expected<void, Error> Device::synchronize(StreamRef stream) noexcept {
   if (const DeviceRefusal* const why = first_of(check_own(*this, stream), check_call())) {
     return refuse(*why);
   }
-  return do_synchronize_stream(stream.get());
+  OrderModel* const model = order_model();
+  const OrderModel::Point point = model != nullptr ? model->point_of(stream) : nullptr;
+  WEFTLINE_TRY(do_synchronize_stream(stream.get()));
+  if (model != nullptr) {
+    model->learned(point);
+  }
+  return {};
 }
 
 }  // namespace weftline

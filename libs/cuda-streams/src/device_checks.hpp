@@ -5,6 +5,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "order_model.hpp"
 #include "weftline/cuda/device.hpp"
 
 // What Device asks of its arguments, so that a mistake gets the same answer on every backend. Each
@@ -69,6 +70,13 @@ template <class Object>
       ErrorCode::kInvalidArgument, "DEVICE_MEMORY_KIND",
       device.to_string() + " allocates pinned_host, cuda_device and cuda_managed memory, not " +
           std::string(memory_kind_name(kind)) + "; take host memory from allocate_host_memory().");
+}
+
+/// For a checker: memory that the device made or imported.
+inline void note_memory(const Device& device, const void* data, std::uint64_t bytes) noexcept {
+  if (StreamOrderChecker* const checker = device.order_checker()) {
+    checker->model().memory_made(device.id(), data, bytes);
+  }
 }
 
 }  // namespace weftline::cuda_streams

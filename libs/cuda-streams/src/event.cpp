@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "order_model.hpp"
 #include "weftline/cuda/device.hpp"
 
 namespace weftline {
@@ -16,6 +17,9 @@ Event& Event::operator=(Event&& other) noexcept {
 
 Event::~Event() {
   if (handle_ != nullptr) {
+    if (auto* const model = device_->order_model()) {
+      model->event_gone(ref());
+    }
     device_->do_destroy_event(handle_);
   }
 }

@@ -21,6 +21,9 @@ expected<FenceWord, Error> FenceWords::word(std::uint64_t* place) {
                     " memory. Take it from Device::allocate(MemoryKind::kPinnedHost, …).");
   }
   WEFTLINE_ASSIGN(const std::uintptr_t address, do_device_address(place));
+  if (auto* const model = device_.order_model()) {
+    model->word_made(place);
+  }
   return FenceWord(device_, place, address);
 }
 
@@ -41,6 +44,11 @@ expected<void, Error> FenceWords::write(StreamRef stream, std::span<const FenceW
   if (words.empty()) {
     return {};
   }
+  if (auto* const model = device_.order_model()) {
+    for (const FenceWord word : words) {
+      model->word_written(stream, word, value);
+    }
+  }
   return do_write(stream.get(), words, value);
 }
 
@@ -49,6 +57,9 @@ expected<void, Error> FenceWords::wait(StreamRef stream, FenceWord word,
   if (const DeviceRefusal* const why =
           first_of(check_own(device_, stream), check_own(device_, word), device_.check_call())) {
     return refuse(*why);
+  }
+  if (auto* const model = device_.order_model()) {
+    model->word_awaited(stream, word, value);
   }
   return do_wait(stream.get(), word, value);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host_memory.hpp"
+#include "order_model.hpp"
 #include "weftline/cuda/device.hpp"
 
 namespace weftline {
@@ -28,6 +29,9 @@ MemoryBlock::~MemoryBlock() {
     return;
   }
   if (device_) {
+    if (auto* const model = device_->order_model()) {
+      model->memory_gone(data_);
+    }
     device_->do_free(kind_, data_, bytes_);
   } else {
     cuda_streams::free_touched(data_);

@@ -41,6 +41,21 @@ auto unknown_device(DeviceId id, const DeviceOptions& options) {
                        : ", or check what nvidia-smi and CUDA_VISIBLE_DEVICES show."));
 }
 
+expected<std::shared_ptr<Device>, Error> open_unwatched(DeviceId id, const DeviceOptions& options) {
+  WEFTLINE_TRY(check_options(options.emulated));
+  if (id.kind == DeviceKind::kEmulated) {
+    if (id.ordinal >= options.emulated.device_count) {
+      return unknown_device(id, options);
+    }
+    return std::make_shared<cuda_streams::EmulatedDevice>(id.ordinal, options.emulated);
+  }
+  auto device = cuda_streams::open_cuda_device(id);
+  if (!device && device.error().code == ErrorCode::kNotFound) {
+    return unknown_device(id, options);
+  }
+  return device;
+}
+
 }  // namespace
 
 DeviceCatalog capture_device_catalog(const DeviceOptions& options) {
@@ -57,17 +72,8 @@ DeviceCatalog capture_device_catalog(const DeviceOptions& options) {
 }
 
 expected<std::shared_ptr<Device>, Error> open_device(DeviceId id, const DeviceOptions& options) {
-  WEFTLINE_TRY(check_options(options.emulated));
-  if (id.kind == DeviceKind::kEmulated) {
-    if (id.ordinal >= options.emulated.device_count) {
-      return unknown_device(id, options);
-    }
-    return std::make_shared<cuda_streams::EmulatedDevice>(id.ordinal, options.emulated);
-  }
-  auto device = cuda_streams::open_cuda_device(id);
-  if (!device && device.error().code == ErrorCode::kNotFound) {
-    return unknown_device(id, options);
-  }
+  WEFTLINE_ASSIGN(std::shared_ptr<Device> device, open_unwatched(id, options));
+  device->order_checker_ = options.order_checker;
   return device;
 }
 

@@ -38,6 +38,7 @@ expected<MemoryBlock, Error> SharedMemory::allocate(std::uint64_t bytes) {
   std::byte* data = nullptr;
   if (bytes != 0) {
     WEFTLINE_ASSIGN(data, do_allocate(bytes));
+    note_memory(device_, data, bytes);
   }
   return MemoryBlock(device_.shared_from_this(), MemoryKind::kCudaDevice, data, bytes);
 }
@@ -67,6 +68,7 @@ expected<MemoryBlock, Error> SharedMemory::import_descriptor(int descriptor, std
                     ": exported memory is never empty.");
   }
   WEFTLINE_ASSIGN(std::byte* const data, do_import(descriptor, bytes, mode));
+  note_memory(device_, data, bytes);
   return MemoryBlock(device_.shared_from_this(), MemoryKind::kCudaDevice, data, bytes);
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "order_model.hpp"
 #include "weftline/cuda/device.hpp"
 
 namespace weftline {
@@ -17,6 +18,9 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 
 Stream::~Stream() {
   if (handle_ != nullptr) {
+    if (auto* const model = device_->order_model()) {
+      model->stream_gone(ref());
+    }
     device_->do_destroy_stream(handle_);
   }
 }

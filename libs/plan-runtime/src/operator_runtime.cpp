@@ -118,6 +118,7 @@ bool OperatorRuntime::step() noexcept {
 void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
   reason_ = trigger_->input_driven() ? ActivationReason::kInput : ActivationReason::kClock;
   activation_time_ = clock_.at_ns(trigger_->activation_time(now_ns));
+  const StreamOrderActivity activity(record_.path);
   auto result = guarded("OPERATOR_THREW", [&]() -> expected<void, Error> {
     if (device_) WEFTLINE_TRY(device_->make_current());
     WEFTLINE_TRY(trigger_->select());

@@ -28,6 +28,8 @@ class BufferBacking final : public OwnedBacking {
   expected<void, Error> end_writing(StreamRef writer) noexcept {
     if (!writer) return {};
     WEFTLINE_TRY(check_stream(writer));
+    declare_use(writer, MemoryUse::kWrite, "buffer's writer");
+    declare_end();
     return readiness().record(writer);
   }
 

@@ -22,6 +22,7 @@ void OwnedBacking::last_reference_dropped() noexcept {
     delete this;
     return;
   }
+  declare_end();
   // Here, while the streams are known to be alive. What fails here (inside a host task the device
   // takes no calls) is tried again by the worker.
   released_ = releases().record().has_value();

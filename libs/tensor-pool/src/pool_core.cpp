@@ -63,7 +63,13 @@ expected<void, Error> TensorPool::Core::make_slots() {
   slots_.reset(new (std::nothrow) PoolSlot[options_.slot_count]);
   if (!slots_) return no_memory(": no host memory for their metadata");
   for (std::uint32_t index = 0; index < options_.slot_count; ++index) {
-    WEFTLINE_TRY(with_place(slots_[index].build(*this, memory_.data() + index * stride), options_));
+    std::byte* const data = memory_.data() + index * stride;
+    WEFTLINE_TRY(with_place(slots_[index].build(*this, data), options_));
+    if (options_.device && options_.device->order_checker() != nullptr) {
+      options_.device->order_checker()->name_memory(
+          data, options_.slot_bytes,
+          "slot " + std::to_string(index) + " of tensor pool '" + options_.name + "'");
+    }
   }
   // Pushed from the last one, so that the first loan gets the first slot.
   for (std::uint32_t index = options_.slot_count; index-- > 0;) put(slots_[index]);

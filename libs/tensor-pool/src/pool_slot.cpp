@@ -87,11 +87,13 @@ expected<void, Error> PoolSlot::begin_write(StreamRef stream) noexcept {
     WEFTLINE_TRY(readiness().enqueue_wait(stream));
   }
   device_phase_ = static_cast<bool>(stream);
+  declare_use(stream, MemoryUse::kWrite, stream ? "write phase" : "host write phase");
   advance(SlotState::kLoaned, SlotState::kWriting);
   return {};
 }
 
 expected<void, Error> PoolSlot::commit() noexcept {
+  declare_end();
   if (device_phase_ && !readiness().elided_on(producer_stream_)) {
     WEFTLINE_TRY(readiness().record(producer_stream_));
   }
@@ -105,6 +107,7 @@ void PoolSlot::publish() noexcept { advance(SlotState::kCommitted, SlotState::kP
 // may touch them has passed its work.
 void PoolSlot::last_reference_dropped() noexcept {
   const SlotState held = state();
+  declare_end();
   if (device_phase_) unfenced_ = readiness().elided_on(producer_stream_);
   expected<bool, Error> pending = record_pending_work();
   if (pending && holds_unproven_work()) pending = fail(ErrorCode::kFailure, "TENSOR_WORK_UNPROVEN");

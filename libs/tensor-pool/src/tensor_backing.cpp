@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "weftline/cuda/device.hpp"
+
 namespace weftline {
 
 void TensorBacking::set_memory(MemoryKind kind, Device* device, std::byte* data,
@@ -18,6 +20,19 @@ void TensorBacking::begin_life(const TensorLayout& layout) noexcept {
   readiness_.set_host_complete();
   releases_.clear();
   references_.store(1, std::memory_order_relaxed);
+}
+
+void TensorBacking::declare_use(StreamRef stream, MemoryUse use,
+                                std::string_view operation) noexcept {
+  if (StreamOrderChecker* const checker = device_ != nullptr ? device_->order_checker() : nullptr) {
+    checker->begin_use(this, stream, use, {data_, layout_.byte_span()}, operation);
+  }
+}
+
+void TensorBacking::declare_end() noexcept {
+  if (StreamOrderChecker* const checker = device_ != nullptr ? device_->order_checker() : nullptr) {
+    checker->end_uses(this);
+  }
 }
 
 expected<void, Error> TensorBacking::check_stream(StreamRef stream) const noexcept {
@@ -55,10 +70,15 @@ expected<void, Error> TensorBacking::add_release_stream(StreamRef stream) noexce
 }
 
 expected<void, Error> TensorBacking::prepare(StreamRef stream, HostWait without_stream) noexcept {
-  if (!stream) return wait_on_host(without_stream);
-  if (device_ == nullptr) return {};
-  WEFTLINE_TRY(add_release_stream(stream));
-  return enqueue_ready_wait(stream);
+  if (stream && device_ == nullptr) return {};
+  if (!stream) {
+    WEFTLINE_TRY(wait_on_host(without_stream));
+  } else {
+    WEFTLINE_TRY(add_release_stream(stream));
+    WEFTLINE_TRY(enqueue_ready_wait(stream));
+  }
+  declare_use(stream, MemoryUse::kRead, "received tensor");
+  return {};
 }
 
 expected<void, Error> TensorBacking::prepare_for_consumer(StreamRef stream) noexcept {
@@ -92,7 +112,9 @@ expected<void, Error> TensorBacking::wait_on_host(HostWait why) noexcept {
 }
 
 expected<void, Error> TensorBacking::synchronize_for_host() noexcept {
-  return wait_on_host(HostWait::kSynchronizeForHost);
+  WEFTLINE_TRY(wait_on_host(HostWait::kSynchronizeForHost));
+  declare_use({}, MemoryUse::kRead, "received tensor");
+  return {};
 }
 
 expected<void, Error> TensorBacking::check_copy(const void* destination,

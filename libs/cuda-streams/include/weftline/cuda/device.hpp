@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,12 +16,16 @@
 #include "weftline/cuda/event.hpp"
 #include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/host_task.hpp"
+#include "weftline/cuda/memory_access.hpp"
 #include "weftline/cuda/memory_block.hpp"
 #include "weftline/cuda/shared_memory.hpp"
 #include "weftline/cuda/stream.hpp"
+#include "weftline/cuda/stream_order_checker.hpp"
 #include "weftline/cuda/timed_event.hpp"
 
 namespace weftline {
+
+struct DeviceOptions;
 
 /// What a pointer points into.
 struct PointerInfo {
@@ -56,6 +61,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
   [[nodiscard]] const DeviceDescription& description() const noexcept { return description_; }
   [[nodiscard]] DeviceId id() const noexcept { return description_.id; }
+  /// Null unless the device is watched: see DeviceOptions.
+  [[nodiscard]] StreamOrderChecker* order_checker() const noexcept { return order_checker_.get(); }
 
   // Cold: may allocate, may block.
 
@@ -117,6 +124,14 @@ class Device : public std::enable_shared_from_this<Device> {
   /// copies between two ranges of host memory count: one more is kResourceExhausted
   /// (DEVICE_HOST_TASKS_EXHAUSTED).
   expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept;
+  // For `launch()`, which is how a step of work that touches memory is queued.
+  /// As `launch_host()`, for a task whose only effect is on these bytes.
+  expected<void, Error> launch_step(StreamRef stream, std::span<const MemoryAccess> reads,
+                                    std::span<const MemoryAccess> writes,
+                                    const HostTask& task) noexcept;
+  /// That a step just queued on the stream touches these bytes. Nothing but for a checker.
+  void declare_step(StreamRef stream, std::span<const MemoryAccess> reads,
+                    std::span<const MemoryAccess> writes) noexcept;
   /// The outcome of kernel launches made directly on this device's streams by the calling thread
   /// since the last call (cudaGetLastError).
   expected<void, Error> check_launch() noexcept;
@@ -138,7 +153,13 @@ class Device : public std::enable_shared_from_this<Device> {
   friend class MemoryBlock;
   friend class FenceWords;
   friend class SharedMemory;
+  friend expected<std::shared_ptr<Device>, Error> open_device(DeviceId id,
+                                                              const DeviceOptions& options);
 
+  /// The model to tell of a call; null where nobody watches.
+  [[nodiscard]] cuda_streams::OrderModel* order_model() const noexcept {
+    return order_checker_ ? &order_checker_->model() : nullptr;
+  }
   /// Whether this thread may call the device now.
   [[nodiscard]] const DeviceRefusal* check_call() const noexcept;
 
@@ -185,6 +206,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   const DeviceDescription description_;
   const StreamPriorities priorities_;
+  std::shared_ptr<StreamOrderChecker> order_checker_{};  // set before anybody has the device
 };
 
 }  // namespace weftline

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 namespace weftline {
+
+namespace cuda_streams {
+class OrderModel;
+}
 
 /// A function object held in place (no allocation), run once in stream order. It must not
 ///  - throw;
@@ -39,11 +44,19 @@ class HostTask {
   void operator()() noexcept;
 
  private:
+  friend class Device;
+  /// Whom to tell when the task runs, and as which one.
+  struct Watch {
+    cuda_streams::OrderModel* model{nullptr};
+    std::uint64_t ticket{0};
+  };
+
   template <class Held>
   static void invoke_as(void* storage) noexcept {
     (*std::launder(static_cast<Held*>(storage)))();
   }
   void (*invoke_)(void*) noexcept {nullptr};
+  Watch watch_{};
   alignas(std::max_align_t) std::byte storage_[kCapacity];
 };
 

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <utility>
 
 #include "weftline/cuda/device.hpp"
 
 namespace weftline {
-
-/// A range of bytes that an operation reads or writes.
-struct MemoryAccess {
-  const void* begin{nullptr};
-  std::uint64_t bytes{0};
-};
 
 /// Runs one step of work in the order of `stream`, the same way on every device:
 ///  - no stream: `host_fn()` at once, on this thread;
@@ -24,14 +17,12 @@ struct MemoryAccess {
 /// error is the outcome, and CUDA's last error is cleared.
 ///
 /// `host_fn` captures plain values only (see HostTask). `reads` and `writes` declare all bytes that
-/// the step touches, for the stream-order checker. Allocates nothing, and blocks only where
+/// the step touches, for a StreamOrderChecker. Allocates nothing, and blocks only where
 /// `Device::launch_host` does.
 template <class HostFn, class CudaFn>
 expected<void, Error> launch(StreamRef stream, std::span<const MemoryAccess> reads,
                              std::span<const MemoryAccess> writes, HostFn&& host_fn,
                              CudaFn&& cuda_fn) {
-  static_cast<void>(reads);
-  static_cast<void>(writes);
   if (!stream) {
     host_fn();
     return {};
@@ -41,8 +32,9 @@ expected<void, Error> launch(StreamRef stream, std::span<const MemoryAccess> rea
   }
   Device& device = *stream.device();
   if (device.id().kind == DeviceKind::kEmulated) {
-    return device.launch_host(stream, HostTask(std::forward<HostFn>(host_fn)));
+    return device.launch_step(stream, reads, writes, HostTask(std::forward<HostFn>(host_fn)));
   }
+  device.declare_step(stream, reads, writes);
   expected<void, Error> outcome = cuda_fn(stream.get());
   // Asked in any case: what a refused step left behind is not the next launch's error.
   expected<void, Error> launched = device.check_launch();

@@ -31,6 +31,8 @@ struct EmulatedDeviceOptions {
 
 struct DeviceOptions {
   EmulatedDeviceOptions emulated{};
+  /// Who watches the device's calls. Devices that wait for each other's events share one.
+  std::shared_ptr<StreamOrderChecker> order_checker{StreamOrderChecker::of_environment()};
 };
 
 /// What this machine offers, emulated devices included. Never fails: a machine without a driver has

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "weftline/core/error.hpp"
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/core/tensor_layout.hpp"
+#include "weftline/cuda/memory_access.hpp"
 #include "weftline/cuda/stream_ref.hpp"
 #include "weftline/tensor/host_wait_counters.hpp"
 #include "weftline/tensor/readiness.hpp"
@@ -77,6 +79,11 @@ class alignas(64) TensorBacking {
   expected<void, Error> check_stream(StreamRef stream) const noexcept;
   [[nodiscard]] Readiness& readiness() noexcept { return readiness_; }
   [[nodiscard]] ReleaseSet& releases() noexcept { return releases_; }
+  // For a StreamOrderChecker; nothing where nobody watches the device.
+  /// From now until `declare_end()` the bytes are used in the order of `stream`, or by the host.
+  void declare_use(StreamRef stream, MemoryUse use, std::string_view operation) noexcept;
+  /// A phase is over, or the last handle gone: before what marks it on the streams.
+  void declare_end() noexcept;
   /// True when device work on the bytes is neither known to have passed nor on a release stream.
   [[nodiscard]] bool holds_unproven_work() const noexcept {
     return unproven_.load(std::memory_order_relaxed);
