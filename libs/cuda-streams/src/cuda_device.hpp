@@ -8,6 +8,7 @@
 
 #include "cuda_driver.hpp"
 #include "cuda_fence_words.hpp"
+#include "cuda_green_contexts.hpp"
 #include "cuda_shared_memory.hpp"
 #include "host_task_pool.hpp"
 #include "process_exit.hpp"
@@ -36,6 +37,8 @@ class CudaDevice final : public Device {
   expected<void, Error> check(CUresult status, const char* call) noexcept {
     return check(static_cast<cudaError_t>(status), call);
   }
+  /// The same for a call that makes a stream: DEVICE_STREAMS_EXHAUSTED where memory runs out.
+  expected<void, Error> check_new_stream(cudaError_t status, const char* call);
   [[nodiscard]] const CudaDriver& driver() const noexcept { return driver_; }
   /// Gives something back to CUDA, unless the process is at its end.
   template <class Call>
@@ -78,6 +81,11 @@ class CudaDevice final : public Device {
   expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept override;
   expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept override;
 
+  [[nodiscard]] expected<std::shared_ptr<SmPartition>, Error> do_partition(
+      std::uint32_t sm_count) override {
+    return green_contexts_.create(sm_count);
+  }
+
   [[nodiscard]] FenceWords* do_fence_words() noexcept override {
     return description().stream_memory_operations ? &fence_words_ : nullptr;
   }
@@ -95,6 +103,7 @@ class CudaDevice final : public Device {
   const bool exports_memory_;
   const std::shared_ptr<HostTaskPool> host_tasks_ = std::make_shared<HostTaskPool>();
   std::atomic<bool> lost_{false};
+  CudaGreenContexts green_contexts_{*this};
   CudaFenceWords fence_words_{*this};
   CudaSharedMemory shared_memory_{*this};
 };

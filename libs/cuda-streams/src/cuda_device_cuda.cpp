@@ -96,18 +96,22 @@ expected<void, Error> CudaDevice::check(cudaError_t status, const char* call) no
   return make_unexpected(describe_cuda_failure(status, call, id()));
 }
 
-expected<CUstream_st*, Error> CudaDevice::do_create_stream(const StreamOptions& options) {
-  const CurrentContext current = enter();
-  cudaStream_t stream = nullptr;
-  const cudaError_t status =
-      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, options.priority);
+expected<void, Error> CudaDevice::check_new_stream(cudaError_t status, const char* call) {
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
     return fail(ErrorCode::kResourceExhausted, "DEVICE_STREAMS_EXHAUSTED",
                 id().to_string() + " cannot make one more stream: " + cuda_error_text(status) +
                     ". Use fewer streams, or end other programs on the device.");
   }
-  WEFTLINE_TRY(check(status, "cudaStreamCreateWithPriority"));
+  return check(status, call);
+}
+
+expected<CUstream_st*, Error> CudaDevice::do_create_stream(const StreamOptions& options) {
+  const CurrentContext current = enter();
+  cudaStream_t stream = nullptr;
+  WEFTLINE_TRY(check_new_stream(
+      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, options.priority),
+      "cudaStreamCreateWithPriority"));
   return stream;
 }
 

@@ -29,6 +29,18 @@ struct CudaDriver {
   decltype(&cuMemExportToShareableHandle) mem_export_to_shareable_handle{nullptr};
   decltype(&cuMemImportFromShareableHandle) mem_import_from_shareable_handle{nullptr};
 
+  // Null where the driver is too old for green contexts.
+  decltype(&cuDeviceGetDevResource) device_get_resource{nullptr};
+  decltype(&cuDevSmResourceSplitByCount) sm_resource_split_by_count{nullptr};
+  decltype(&cuDevResourceGenerateDesc) resource_generate_description{nullptr};
+  decltype(&cuGreenCtxCreate) green_context_create{nullptr};
+  decltype(&cuGreenCtxDestroy) green_context_destroy{nullptr};
+  decltype(&cuGreenCtxStreamCreate) green_context_stream_create{nullptr};
+
+  [[nodiscard]] bool has_green_contexts() const noexcept {
+    return green_context_stream_create != nullptr;
+  }
+
   /// Looks all of them up. Makes no context.
   [[nodiscard]] cudaError_t load() noexcept;
 };

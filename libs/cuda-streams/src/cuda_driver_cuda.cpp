@@ -4,15 +4,17 @@
 namespace weftline::cuda_streams {
 namespace {
 
-/// The first driver version that has them all in the form of our headers.
+/// The first driver version that has them all in the form of our headers, and that of green
+/// contexts.
 constexpr unsigned int kDriverApiVersion = 12000;
+constexpr unsigned int kGreenContextVersion = 12050;
 
 template <class Function>
-cudaError_t look_up(const char* name, Function& function) noexcept {
+cudaError_t look_up(const char* name, unsigned int version, Function& function) noexcept {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, kDriverApiVersion,
-                                                              cudaEnableDefault, &found);
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &found);
   if (status != cudaSuccess) {
     return status;
   }
@@ -24,9 +26,10 @@ cudaError_t look_up(const char* name, Function& function) noexcept {
 
 cudaError_t CudaDriver::load() noexcept {
   cudaError_t status = cudaSuccess;
-  const auto next = [&status](const char* name, auto& function) {
+  unsigned int version = kDriverApiVersion;
+  const auto next = [&status, &version](const char* name, auto& function) {
     if (status == cudaSuccess) {
-      status = look_up(name, function);
+      status = look_up(name, version, function);
     }
   };
   next("cuDeviceGet", device_get);
@@ -48,7 +51,21 @@ cudaError_t CudaDriver::load() noexcept {
   next("cuMemSetAccess", mem_set_access);
   next("cuMemExportToShareableHandle", mem_export_to_shareable_handle);
   next("cuMemImportFromShareableHandle", mem_import_from_shareable_handle);
-  return status;
+  if (status != cudaSuccess) {
+    return status;
+  }
+  version = kGreenContextVersion;
+  next("cuDeviceGetDevResource", device_get_resource);
+  next("cuDevSmResourceSplitByCount", sm_resource_split_by_count);
+  next("cuDevResourceGenerateDesc", resource_generate_description);
+  next("cuGreenCtxCreate", green_context_create);
+  next("cuGreenCtxDestroy", green_context_destroy);
+  next("cuGreenCtxStreamCreate", green_context_stream_create);
+  if (status != cudaSuccess) {
+    green_context_stream_create = nullptr;
+    static_cast<void>(cudaGetLastError());
+  }
+  return cudaSuccess;
 }
 
 }  // namespace weftline::cuda_streams

@@ -26,6 +26,25 @@ expected<Stream, Error> Device::create_stream(const StreamOptions& options) {
   return stream;
 }
 
+expected<GreenContext, Error> Device::create_green_context(const GreenContextOptions& options) {
+  if (options.sm_count == 0) {
+    return fail(ErrorCode::kInvalidArgument, "DEVICE_GREEN_CONTEXT_EMPTY",
+                "a green context of " + id().to_string() +
+                    " needs SMs: GreenContextOptions::sm_count is 0.");
+  }
+  if (const DeviceRefusal* const why = check_call()) {
+    return refuse(*why);
+  }
+  WEFTLINE_ASSIGN(std::shared_ptr<SmPartition> partition, do_partition(options.sm_count));
+  if (!partition) {
+    return fail(ErrorCode::kNotSupported, "DEVICE_NO_GREEN_CONTEXTS",
+                id().to_string() +
+                    " has no green contexts (CUDA's have a driver of CUDA 12.5 or newer). Use "
+                    "ordinary streams, which share all SMs.");
+  }
+  return GreenContext(std::move(partition));
+}
+
 expected<Event, Error> Device::create_event(const EventOptions& options) {
   if (const DeviceRefusal* const why = check_call()) {
     return refuse(*why);

@@ -8,6 +8,7 @@
 
 #include "emulated_event.hpp"
 #include "host_memory.hpp"
+#include "sm_partition.hpp"
 #include "step_scheduler.hpp"
 #include "worker_scheduler.hpp"
 
@@ -30,6 +31,20 @@ std::unique_ptr<StreamScheduler> make_scheduler(const std::shared_ptr<StepperCon
 }
 
 }  // namespace
+
+/// SMs that are counted, with streams like all others.
+class EmulatedSmPartition final : public SmPartition {
+ public:
+  EmulatedSmPartition(std::shared_ptr<Device> device, SmUnits::Taken units)
+      : SmPartition(std::move(device), units.sm_count()), units_(std::move(units)) {}
+
+  expected<CUstream_st*, Error> create_stream(const StreamOptions& options) override {
+    return static_cast<EmulatedDevice&>(*device()).do_create_stream(options);
+  }
+
+ private:
+  const SmUnits::Taken units_;
+};
 
 DeviceDescription describe_emulated_device(std::uint32_t ordinal,
                                            const EmulatedDeviceOptions& options) {
@@ -57,7 +72,11 @@ EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOption
       lost_words_(id().to_string() +
                   ": lost by its EmulatedStepper, as to a sticky CUDA error. A real device would "
                   "come back with a new process only."),
-      scheduler_(make_scheduler(control_)) {}
+      scheduler_(make_scheduler(control_)) {
+  if (options.sm_granularity != 0) {
+    sm_units_.emplace(options.sm_count / options.sm_granularity, options.sm_granularity);
+  }
+}
 
 const DeviceRefusal* EmulatedDevice::do_unusable() const noexcept {
   static constexpr DeviceRefusal kLost{ErrorCode::kFailure, "DEVICE_LOST"};
@@ -90,6 +109,14 @@ expected<CUstream_st*, Error> EmulatedDevice::do_create_stream(const StreamOptio
                     ". Use fewer streams, a smaller stream_queue_capacity, or raise the limit on "
                     "threads (ulimit -u).");
   }
+}
+
+expected<std::shared_ptr<SmPartition>, Error> EmulatedDevice::do_partition(std::uint32_t sm_count) {
+  if (!sm_units_) {
+    return std::shared_ptr<SmPartition>{};
+  }
+  WEFTLINE_ASSIGN(SmUnits::Taken units, sm_units_->take(id(), sm_count));
+  return std::make_shared<EmulatedSmPartition>(shared_from_this(), std::move(units));
 }
 
 expected<CUevent_st*, Error> EmulatedDevice::do_create_event(const EventOptions&, bool timed) {

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "emulated_fence_words.hpp"
 #include "emulated_shared_memory.hpp"
 #include "memory_budget.hpp"
 #include "memory_ranges.hpp"
+#include "sm_units.hpp"
 #include "stepper_control.hpp"
 #include "stream_scheduler.hpp"
 #include "weftline/cuda/device.hpp"
@@ -28,6 +30,8 @@ class EmulatedDevice final : public Device {
   EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options);
 
  private:
+  friend class EmulatedSmPartition;
+
   [[nodiscard]] const DeviceRefusal* do_unusable() const noexcept override;
   [[nodiscard]] expected<CUstream_st*, Error> do_create_stream(
       const StreamOptions& options) override;
@@ -53,6 +57,8 @@ class EmulatedDevice final : public Device {
   expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept override;
   expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept override;
 
+  [[nodiscard]] expected<std::shared_ptr<SmPartition>, Error> do_partition(
+      std::uint32_t sm_count) override;
   [[nodiscard]] FenceWords* do_fence_words() noexcept override {
     return description().stream_memory_operations ? &fence_words_ : nullptr;
   }
@@ -67,6 +73,7 @@ class EmulatedDevice final : public Device {
   [[nodiscard]] expected<void, Error> check_not_lost() const noexcept;
 
   const std::uint32_t queue_capacity_;
+  std::optional<SmUnits> sm_units_;  // none on a device without green contexts
   MemoryBudget budget_;
   MemoryRanges memory_;
   EmulatedSharedMemory shared_memory_{*this, budget_, memory_};

@@ -137,6 +137,21 @@ TEST_CASE("launch gives the same bytes on CUDA, on an emulated device and on the
   CHECK(run(&cuda) == on_host);
 }
 
+TEST_CASE("a kernel runs on the stream of a green context") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  Device& device = bench.device();
+  must(device.make_current());
+  GreenContext context = green_context_or_skip(device, 1);
+  const Stream stream = must(context.create_stream({}));
+  constexpr std::uint32_t kCount = 100000;
+  auto* const values =
+      reinterpret_cast<std::uint32_t*>(bench.pinned(kCount * sizeof(std::uint32_t)).data());
+  launch_add_one(stream.ref().get(), values, kCount);
+  must(device.check_launch());
+  must(device.synchronize(stream.ref()));
+  CHECK(std::all_of(values, values + kCount, [](std::uint32_t value) { return value == 1; }));
+}
+
 TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spoils nothing") {
   Workbench bench(open_or_skip(kOpenFirst));
   must(bench.device().make_current());

@@ -6,6 +6,7 @@
 
 #include "event_conformance.hpp"
 #include "fence_conformance.hpp"
+#include "green_conformance.hpp"
 #include "memory_conformance.hpp"
 #include "order_conformance.hpp"
 #include "random_graph_conformance.hpp"

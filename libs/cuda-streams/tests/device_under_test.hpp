@@ -52,6 +52,16 @@ inline std::shared_ptr<Device> open_or_skip(const OpenDevice& open) {
   return must(std::move(device));
 }
 
+/// Skips the test where the device has no green contexts; any other failure is one.
+inline GreenContext green_context_or_skip(Device& device, std::uint32_t sm_count) {
+  auto context = device.create_green_context({sm_count});
+  if (!context && context.error().code == ErrorCode::kNotSupported) {
+    CHECK(context.error().token == "DEVICE_NO_GREEN_CONTEXTS");
+    SKIP(context.error().to_string());
+  }
+  return must(std::move(context));
+}
+
 inline bool all_equal(std::span<const std::byte> range, std::byte value) {
   return std::all_of(range.begin(), range.end(), [&](std::byte byte) { return byte == value; });
 }

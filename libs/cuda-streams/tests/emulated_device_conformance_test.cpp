@@ -41,7 +41,8 @@ DeviceUnderTest emulated(std::string name, const EmulatedDeviceOptions& options)
 std::vector<DeviceUnderTest> devices_under_test() {
   return {emulated("emulated, worker threads", {}),
           emulated("emulated, short queues", {.stream_queue_capacity = 16}),
-          emulated("emulated, no stream memory operations", {.stream_memory_operations = false}),
+          emulated("emulated, no stream memory operations and no green contexts",
+                   {.sm_granularity = 0, .stream_memory_operations = false}),
           stepped("emulated, stepper", {.seed = 20261130}),
           stepped("emulated, stepper with rests", {.seed = 7, .longest_rest = 5})};
 }

@@ -78,6 +78,17 @@ TEST_CASE("an emulated device describes itself by its options and a UUID made fr
   CHECK(description.stream_memory_operations);
 }
 
+TEST_CASE("an emulated device gives its SMs out in whole multiples of its granularity") {
+  const auto device = open_emulated({.sm_count = 11, .sm_granularity = 4});
+  const GreenContext five = must(device->create_green_context({5}));
+  CHECK(five.sm_count() == 8);
+  const auto refused = device->create_green_context({1});
+  require_refused(refused, ErrorCode::kResourceExhausted, "DEVICE_SMS_EXHAUSTED");
+  CHECK(refused.error().message ==
+        "emulated:0 cannot set 1 SMs apart: 0 are left for green contexts, which take them in "
+        "multiples of 4. Ask for fewer, or drop another green context with its streams.");
+}
+
 TEST_CASE("device and managed memory share an emulated device's budget to the byte") {
   const auto device = open_emulated({.memory_bytes = 1000});
   const MemoryBlock first = must(device->allocate(MemoryKind::kCudaDevice, 600));

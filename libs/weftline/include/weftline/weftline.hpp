@@ -34,6 +34,7 @@
 #include "weftline/cuda/event_pool.hpp"
 #include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/file_descriptor.hpp"
+#include "weftline/cuda/green_context.hpp"
 #include "weftline/cuda/host_task.hpp"
 #include "weftline/cuda/launch.hpp"
 #include "weftline/cuda/memory_block.hpp"

@@ -15,6 +15,7 @@
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/cuda/event.hpp"
 #include "weftline/cuda/fence_words.hpp"
+#include "weftline/cuda/green_context.hpp"
 #include "weftline/cuda/host_task.hpp"
 #include "weftline/cuda/memory_access.hpp"
 #include "weftline/cuda/memory_block.hpp"
@@ -69,6 +70,11 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] StreamPriorities stream_priorities() const noexcept { return priorities_; }
   /// kResourceExhausted (DEVICE_STREAMS_EXHAUSTED) where threads or memory run out.
   [[nodiscard]] expected<Stream, Error> create_stream(const StreamOptions& options);
+  /// kInvalidArgument (DEVICE_GREEN_CONTEXT_EMPTY) for no SMs; kResourceExhausted
+  /// (DEVICE_SMS_EXHAUSTED) names what is left, and the multiples in which it is given out;
+  /// kNotSupported (DEVICE_NO_GREEN_CONTEXTS) where the device, or its driver, has none.
+  [[nodiscard]] expected<GreenContext, Error> create_green_context(
+      const GreenContextOptions& options);
   [[nodiscard]] expected<Event, Error> create_event(const EventOptions& options = {});
   [[nodiscard]] expected<TimedEvent, Error> create_timed_event(const EventOptions& options = {});
   /// kPinnedHost, kCudaDevice or kCudaManaged; any other kind is kInvalidArgument
@@ -149,6 +155,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   friend class Stream;
+  friend class GreenContext;
   friend class Event;
   friend class MemoryBlock;
   friend class FenceWords;
@@ -195,7 +202,10 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual expected<void, Error> do_synchronize_event(CUevent_st* event) noexcept = 0;
   virtual expected<void, Error> do_synchronize_stream(CUstream_st* stream) noexcept = 0;
 
-  // Abilities that not every device has.
+  // Abilities that not every device has: null where it does not.
+  [[nodiscard]] virtual expected<std::shared_ptr<SmPartition>, Error> do_partition(std::uint32_t) {
+    return std::shared_ptr<SmPartition>{};
+  }
   [[nodiscard]] virtual FenceWords* do_fence_words() noexcept { return nullptr; }
   [[nodiscard]] virtual SharedMemory* do_shared_memory() noexcept { return nullptr; }
 

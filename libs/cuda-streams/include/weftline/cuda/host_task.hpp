@@ -15,8 +15,9 @@ class OrderModel;
 
 /// A function object held in place (no allocation), run once in stream order. It must not
 ///  - throw;
-///  - call a device, or do what calls one: drop the last owner of a stream, an event or memory, the
-///    last handle of a tensor in device-reachable memory, a loan or a write guard of one;
+///  - call a device, or do what calls one: drop the last owner of a stream, an event, a green
+///    context or memory, the last handle of a tensor in device-reachable memory, a loan or a write
+///    guard of one;
 ///  - wait for what its own stream does later, or for a task of another stream: one thread may run
 ///    them all.
 /// It may drop the last owner of a device, and whatever lives in plain host memory. A device call

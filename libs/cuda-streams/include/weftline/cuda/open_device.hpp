@@ -16,6 +16,8 @@ inline constexpr std::uint32_t kMaxStreamQueueCapacity = 1U << 20;
 struct EmulatedDeviceOptions {
   std::uint32_t device_count{1};  ///< emulated:0 … emulated:N-1 exist; at most 100.
   std::uint32_t sm_count{16};
+  /// Green contexts have SMs in multiples of this; 0 for a device without green contexts.
+  std::uint32_t sm_granularity{2};
   std::uint32_t hardware_queues{32};  ///< Only reported: streams never share a queue.
   /// What kCudaDevice and kCudaManaged blocks of one opened device may take together. Pinned memory
   /// is the host's, as on a real device.

@@ -42,6 +42,7 @@ class Stream {
 
  private:
   friend class Device;
+  friend class GreenContext;
   Stream(std::shared_ptr<Device> device, CUstream_st* handle, int priority) noexcept
       : device_(std::move(device)), handle_(handle), priority_(priority) {}
 
