@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test_kernels.hpp"
+#include "weftline/cuda/interop.hpp"  // compiles in device code, too
 
 namespace weftline::testing {
 namespace {
