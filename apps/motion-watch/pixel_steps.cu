@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cuda/atomic>
 
 #include "pixel_math.hpp"
@@ -297,17 +298,16 @@ int overlay_cuda(CUstream_st* stream, const std::uint8_t* rgb, FrameGeometry fra
                           preview);
 }
 
-int preload_pixel_steps_cuda() {
-  const auto load_kernel = [](auto* kernel) {
-    cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, kernel);
+std::span<const void* const> pixel_kernels() {
+  static const std::array kernels{
+      reinterpret_cast<const void*>(gray_half_kernel),
+      reinterpret_cast<const void*>(motion_update_kernel),
+      reinterpret_cast<const void*>(clean_mask_kernel),
+      reinterpret_cast<const void*>(cell_counts_kernel),
+      reinterpret_cast<const void*>(label_boxes_kernel),
+      reinterpret_cast<const void*>(overlay_kernel),
   };
-  for (const cudaError_t error : {load_kernel(gray_half_kernel), load_kernel(motion_update_kernel),
-                                  load_kernel(clean_mask_kernel), load_kernel(cell_counts_kernel),
-                                  load_kernel(label_boxes_kernel), load_kernel(overlay_kernel)}) {
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return kernels;
 }
 
 const char* pixel_error_name(int error) {

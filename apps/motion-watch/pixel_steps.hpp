@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "motion_boxes.hpp"
 #include "scene.hpp"
@@ -95,9 +96,8 @@ void overlay_host(const std::uint8_t* rgb, FrameGeometry frame, const std::uint8
 int overlay_cuda(CUstream_st* stream, const std::uint8_t* rgb, FrameGeometry frame,
                  const std::uint8_t* mask, const MotionBoxes* boxes, std::uint8_t* preview);
 
-/// Loads every kernel of this file on the current device, so that no first launch has to. Blocks;
-/// call it before the data path starts.
-int preload_pixel_steps_cuda();
+/// The kernels of the CUDA forms, for `weftline::Device::preload()`; none in a build without CUDA.
+std::span<const void* const> pixel_kernels();
 
 /// The name of a value that a CUDA form returned; never null.
 const char* pixel_error_name(int error);

@@ -29,7 +29,7 @@ int overlay_cuda(CUstream_st*, const std::uint8_t*, FrameGeometry, const std::ui
   return kNotBuiltWithCuda;
 }
 
-int preload_pixel_steps_cuda() { return kNotBuiltWithCuda; }
+std::span<const void* const> pixel_kernels() { return {}; }
 
 const char* pixel_error_name(int error) {
   return error == 0 ? "success" : "this program was built without CUDA";

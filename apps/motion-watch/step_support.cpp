@@ -15,9 +15,8 @@ weftline::MemoryBlock own_memory(weftline::LifecycleContext& context, std::uint6
 }
 
 void preload_kernels(weftline::LifecycleContext& context) {
-  if (context.device() == nullptr || context.device()->id().kind != weftline::DeviceKind::kCuda)
-    return;
-  if (auto loaded = cuda_result(preload_pixel_steps_cuda()); !loaded) {
+  if (context.device() == nullptr) return;
+  if (auto loaded = context.device()->preload(pixel_kernels()); !loaded) {
     throw weftline::RuntimeError(loaded.error());
   }
 }

@@ -133,7 +133,6 @@ void skip_without_device() {
 
 TEST_CASE("every CUDA step equals its host form bit by bit") {
   skip_without_device();
-  require_ok(preload_pixel_steps_cuda());
   for (const FrameGeometry size : awkward_sizes()) {
     CAPTURE(size.width, size.height);
     RandomScene scene(size, size.width * 1000 + size.height);

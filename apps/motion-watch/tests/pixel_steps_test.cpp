@@ -275,7 +275,7 @@ TEST_CASE("a box ends at the last pixel that has a half") {
 }
 
 TEST_CASE("the CUDA form of a build without CUDA says so") {
-  if (preload_pixel_steps_cuda() != kNotBuiltWithCuda) SKIP("this build has CUDA");
+  if (!pixel_kernels().empty()) SKIP("this build has CUDA");
   const FrameGeometry size{4, 4};
   CHECK(gray_half_cuda(nullptr, nullptr, size, nullptr) == kNotBuiltWithCuda);
   CHECK(motion_update_cuda(nullptr, nullptr, size, true, nullptr, nullptr) == kNotBuiltWithCuda);

@@ -66,6 +66,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] expected<PointerInfo, Error> do_pointer_info(
       const void* pointer) const noexcept override;
   expected<void, Error> do_make_current() noexcept override;
+  expected<void, Error> do_preload(std::span<const void* const> kernels) override;
 
   expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept override;
   expected<void, Error> do_wait(CUstream_st* stream, CUevent_st* event) noexcept override;

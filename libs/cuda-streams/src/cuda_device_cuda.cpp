@@ -161,6 +161,15 @@ expected<void, Error> CudaDevice::do_make_current() noexcept {
   return check(cudaSetDevice(static_cast<int>(id().ordinal)), "cudaSetDevice");
 }
 
+expected<void, Error> CudaDevice::do_preload(std::span<const void* const> kernels) {
+  const CurrentContext current = enter();
+  for (const void* const kernel : kernels) {
+    cudaFuncAttributes attributes{};  // known only of a kernel that is loaded
+    WEFTLINE_TRY(check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
+  }
+  return {};
+}
+
 expected<void, Error> CudaDevice::do_record(CUevent_st* event, CUstream_st* stream) noexcept {
   const CurrentContext current = enter();
   return check(cudaEventRecord(event, stream), "cudaEventRecord");

@@ -9,6 +9,7 @@ ErrorCode code_of(cudaError_t status) noexcept {
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidDevice:
+    case cudaErrorInvalidDeviceFunction:
     case cudaErrorInvalidMemcpyDirection:
     case cudaErrorInvalidPitchValue:
     case cudaErrorInvalidResourceHandle:
@@ -43,6 +44,8 @@ std::string_view advice_for(cudaError_t status) noexcept {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       return "Build the kernel for this device (CMAKE_CUDA_ARCHITECTURES), or use a newer driver.";
+    case cudaErrorInvalidDeviceFunction:
+      return "Pass a __global__ function of this program that is built for this device.";
     case cudaErrorStreamCaptureUnsupported:
     case cudaErrorStreamCaptureInvalidated:
     case cudaErrorStreamCaptureImplicit:

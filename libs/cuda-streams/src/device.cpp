@@ -88,6 +88,14 @@ expected<void, Error> Device::make_current() noexcept {
   return do_make_current();
 }
 
+expected<void, Error> Device::preload(std::span<const void* const> kernels) {
+  const bool complete = std::find(kernels.begin(), kernels.end(), nullptr) == kernels.end();
+  if (const DeviceRefusal* const why = first_of(complete ? nullptr : &kNullPointer, check_call())) {
+    return refuse(*why);
+  }
+  return do_preload(kernels);
+}
+
 expected<FenceWords*, Error> Device::fence_words() {
   if (FenceWords* const words = do_fence_words()) {
     return words;

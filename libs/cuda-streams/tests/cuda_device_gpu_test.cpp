@@ -7,6 +7,7 @@ TEST_CASE("the CUDA backend's own tests") { SKIP("this build has no CUDA backend
 
 #else
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <signal.h>
 #include <spawn.h>
@@ -60,11 +61,17 @@ std::optional<KeptUntilExit> kept_until_exit;
 
 /// Runs this program again with one hidden test, since a lost context can't be had back. Returns
 /// its exit status, or -1 when it did not end.
-int run_in_new_process(const char* test) {
+int run_in_new_process(const char* test, const char* variable = "WEFTLINE_UNUSED=") {
   std::array<char*, 3> arguments{const_cast<char*>("cuda-streams-gpu-tests"),
                                  const_cast<char*>(test), nullptr};
+  std::vector<char*> environment{const_cast<char*>(variable)};
+  for (char** inherited = environ; *inherited != nullptr; ++inherited) {
+    environment.push_back(*inherited);
+  }
+  environment.push_back(nullptr);
   pid_t child = 0;
-  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) != 0) {
+  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(),
+                  environment.data()) != 0) {
     return -1;
   }
   int status = 0;
@@ -169,6 +176,59 @@ TEST_CASE("a kernel launch that CUDA refuses is reported once, in words, and spo
   CHECK(refused.error().message.find("cudaErrorInvalid") != std::string::npos);
   must(bench.device().check_launch());
   bench.finish(stream);
+}
+
+TEST_CASE("what is no kernel is not preloaded, in words, and spoils nothing") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  const int no_kernel = 0;
+  const std::array<const void*, 2> kernels{set_one_kernel(), &no_kernel};
+  const auto refused = bench.device().preload(kernels);
+  require_refused(refused, ErrorCode::kInvalidArgument, "DEVICE_CALL_FAILED");
+  CAPTURE(refused.error().message);
+  CHECK(refused.error().message.find("cudaFuncGetAttributes") != std::string::npos);
+  must(bench.device().check_launch());
+}
+
+TEST_CASE("the first launch of a preloaded kernel does not wait for a stream that waits") {
+  static_cast<void>(open_or_skip(kOpenFirst));
+  CHECK(run_in_new_process("[preload-child]", "CUDA_MODULE_LOADING=LAZY") == 0);
+}
+
+TEST_CASE("in a process of its own, a preloaded kernel is launched beside a waiting stream",
+          "[.][preload-child]") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  Device& device = bench.device();
+  must(device.make_current());
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  REQUIRE(cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &address, 12000,
+                                           cudaEnableDefault, &found) == cudaSuccess);
+  CUmoduleLoadingMode mode{};
+  REQUIRE(reinterpret_cast<decltype(&cuModuleGetLoadingMode)>(address)(&mode) == CUDA_SUCCESS);
+  REQUIRE(mode == CU_MODULE_LAZY_LOADING);
+  const std::array<const void*, 1> kernels{set_one_kernel()};
+  must(device.preload(kernels));
+
+  FenceWords& words = *must(device.fence_words());
+  const FenceWord word = must(words.word(reinterpret_cast<std::uint64_t*>(bench.pinned(8).data())));
+  auto* const value = reinterpret_cast<std::uint32_t*>(bench.pinned(4).data());
+  const StreamRef waiting = bench.stream();
+  const StreamRef running = bench.stream();
+  const EventRef done = bench.event();
+  must(words.wait(waiting, word, 1));
+  std::atomic<bool> launched{false};
+  std::jthread launcher([&] {
+    static_cast<void>(device.make_current());
+    launch_set_one(running.get(), value);
+    launched = static_cast<bool>(device.check_launch());
+  });
+  const bool returned = eventually([&] { return launched.load(); });
+  const bool ran = returned && device.record(done, running) && completes(done);
+  word.store(1);  // the watchdog: what waits, goes on now
+  launcher.join();
+  CHECK(returned);
+  CHECK(ran);
+  CHECK(*value == 1);
 }
 
 TEST_CASE("an incomplete event is not mistaken for a failed launch") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "device_under_test.hpp"
 #include "weftline/cuda/launch.hpp"
 
@@ -79,6 +81,10 @@ TEST_CASE("null objects, null pointers and empty tasks are refused") {
   must(device.copy(stream, nullptr, nullptr, 0));
   must(device.fill(stream, nullptr, std::byte{1}, 0));
 
+  must(device.preload({}));
+  const std::array<const void*, 1> no_kernel{nullptr};
+  require_refused(device.preload(no_kernel), kCode, "DEVICE_NULL_POINTER");
+
   require_refused(device.launch_host(stream, HostTask{}), kCode, "DEVICE_EMPTY_TASK");
   bench.finish(stream);
 }
@@ -112,6 +118,7 @@ struct DeviceCalls {
     count(device.synchronize(event));
     count(device.synchronize(stream));
     count(device.make_current());
+    count(device.preload({}));
     count(device.create_stream({}));
     count(device.create_event());
     count(device.create_timed_event());
@@ -132,7 +139,7 @@ TEST_CASE("a host task's calls of a device are refused by name, and do nothing")
   bench.finish(calls.stream);
   CHECK_FALSE(in_host_task());
   CHECK(calls.in_task);
-  CHECK(calls.refused == 16);
+  CHECK(calls.refused == 17);
   CHECK(calls.memory[0] == std::byte{0});
 }
 

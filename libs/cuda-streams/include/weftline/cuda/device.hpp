@@ -89,6 +89,14 @@ class Device : public std::enable_shared_from_this<Device> {
   /// CUDA; nothing on an emulated device.
   expected<void, Error> make_current() noexcept;
 
+  /// Loads kernels now, so that no first launch of one has to: on CUDA that may block until all
+  /// streams of the device have nothing left to do, which is for ever where one waits for a fence
+  /// word that is not written. `kernels` are addresses of `__global__` functions of this program,
+  /// `reinterpret_cast<const void*>(kernel)`; those of a shared library that has a CUDA runtime of
+  /// its own are that library's to load. Call it before work is queued. Nothing on an emulated
+  /// device.
+  expected<void, Error> preload(std::span<const void* const> kernels);
+
   /// The device's fence words. kNotSupported (DEVICE_NO_FENCE_WORDS) where it has no stream memory
   /// operations: `description()` says so, too.
   [[nodiscard]] expected<FenceWords*, Error> fence_words();
@@ -184,6 +192,7 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] virtual expected<PointerInfo, Error> do_pointer_info(
       const void* pointer) const noexcept = 0;
   virtual expected<void, Error> do_make_current() noexcept = 0;
+  virtual expected<void, Error> do_preload(std::span<const void* const>) { return {}; }
 
   virtual expected<void, Error> do_record(CUevent_st* event, CUstream_st* stream) noexcept = 0;
   /// The event may be of another device of the same class.
