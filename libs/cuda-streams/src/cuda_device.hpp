@@ -9,6 +9,7 @@
 #include "cuda_driver.hpp"
 #include "cuda_fence_words.hpp"
 #include "cuda_green_contexts.hpp"
+#include "cuda_relaxed_capture.hpp"
 #include "cuda_shared_memory.hpp"
 #include "host_task_pool.hpp"
 #include "process_exit.hpp"
@@ -47,6 +48,7 @@ class CudaDevice final : public Device {
       return;  // CUDA is on its way out and takes what is left with it
     }
     const CurrentContext current = enter();
+    const RelaxedCapture relaxed;
     // A sticky error is left for the next call to report: nobody would read it here.
     if (call() != cudaSuccess) {
       static_cast<void>(cudaGetLastError());

@@ -15,19 +15,6 @@ void CUDART_CB run_host_task(void* slot) {
   HostTaskPool::run(static_cast<HostTaskPool::Slot*>(slot));
 }
 
-/// Lets this thread ask for completion while another thread captures a graph: in CUDA's default
-/// mode a query would be refused, and would ruin that capture.
-class RelaxedCapture {
- public:
-  RelaxedCapture() noexcept { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-
- private:
-  cudaStreamCaptureMode mode_{cudaStreamCaptureModeRelaxed};
-};
-
 bool is_host_memory(const void* data) noexcept {
   cudaPointerAttributes attributes{};
   return cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
@@ -126,6 +113,7 @@ expected<CUevent_st*, Error> CudaDevice::do_create_event(const EventOptions& opt
 
 expected<std::byte*, Error> CudaDevice::do_allocate(MemoryKind kind, std::uint64_t bytes) {
   const CurrentContext current = enter();
+  const RelaxedCapture relaxed;
   void* data = nullptr;
   const cudaError_t status = allocate_kind(kind, &data, bytes);
   if (status == cudaErrorMemoryAllocation) {
@@ -163,6 +151,7 @@ expected<void, Error> CudaDevice::do_make_current() noexcept {
 
 expected<void, Error> CudaDevice::do_preload(std::span<const void* const> kernels) {
   const CurrentContext current = enter();
+  const RelaxedCapture relaxed;
   for (const void* const kernel : kernels) {
     cudaFuncAttributes attributes{};  // known only of a kernel that is loaded
     WEFTLINE_TRY(check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes"));
@@ -229,11 +218,16 @@ expected<void, Error> CudaDevice::do_fill(CUstream_st* stream, void* destination
 
 expected<void, Error> CudaDevice::do_launch_host(CUstream_st* stream,
                                                  const HostTask& task) noexcept {
+  const CurrentContext current = enter();
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  WEFTLINE_TRY(check(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing"));
+  if (capture != cudaStreamCaptureStatusNone) {
+    return fail(ErrorCode::kNotSupported, "DEVICE_STREAM_CAPTURED");  // a slot serves one run only
+  }
   HostTaskPool::Slot* const slot = host_tasks_->take(task);
   if (slot == nullptr) {
     return fail(ErrorCode::kResourceExhausted, "DEVICE_HOST_TASKS_EXHAUSTED");
   }
-  const CurrentContext current = enter();
   auto result = check(cudaLaunchHostFunc(stream, &run_host_task, slot), "cudaLaunchHostFunc");
   if (!result) {
     HostTaskPool::give_back(slot);
@@ -247,11 +241,13 @@ expected<void, Error> CudaDevice::do_check_launch() noexcept {
 
 expected<void, Error> CudaDevice::do_synchronize_event(CUevent_st* event) noexcept {
   const CurrentContext current = enter();
+  const RelaxedCapture relaxed;
   return check(cudaEventSynchronize(event), "cudaEventSynchronize");
 }
 
 expected<void, Error> CudaDevice::do_synchronize_stream(CUstream_st* stream) noexcept {
   const CurrentContext current = enter();
+  const RelaxedCapture relaxed;
   return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 

@@ -131,6 +131,7 @@ expected<std::byte*, Error> CudaSharedMemory::map(Mapping mapping, MemoryAccessM
 expected<void, Error> CudaSharedMemory::do_register(const void* begin, std::uint64_t bytes,
                                                     MemoryAccessMode mode) {
   const CurrentContext current = device_.enter();
+  const RelaxedCapture relaxed;
   const unsigned int flags =
       cudaHostRegisterPortable | cudaHostRegisterMapped |
       (mode == MemoryAccessMode::kReadOnly ? cudaHostRegisterReadOnly : cudaHostRegisterDefault);

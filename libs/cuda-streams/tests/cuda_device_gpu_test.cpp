@@ -241,27 +241,93 @@ TEST_CASE("an incomplete event is not mistaken for a failed launch") {
   must(bench.device().check_launch());
 }
 
-TEST_CASE("polling an event leaves another thread's stream capture whole") {
+TEST_CASE("what other threads do on a device leaves a stream capture whole") {
   Workbench bench(open_or_skip(kOpenFirst));
   Device& device = bench.device();
   must(device.make_current());
   const StreamRef captured = bench.stream();
   const StreamRef other = bench.stream();
   const EventRef event = bench.event();
-  const auto memory = bench.memory(MemoryKind::kCudaDevice, 1);
-  must(device.record(event, other));
+  const auto target = bench.pinned(64);
+  const auto memory = bench.memory(MemoryKind::kCudaDevice, 64);
+  const TimedEvent timed = must(device.create_timed_event());
+  std::atomic<int> rounds{0};
+  std::atomic<int> failures{0};
+  const auto round = [&] {
+    bool good = device.record(event, other) && device.record(timed.ref(), other) &&
+                device.fill(other, memory.data(), std::byte{1}, 64) && device.wait(other, event) &&
+                device.is_complete(event) && device.pointer_info(memory.data()) &&
+                device.synchronize(event) && device.synchronize(other) &&
+                device.elapsed(timed, timed) && device.create_stream({}) && device.create_event() &&
+                device.check_launch();
+    for (const MemoryKind kind :
+         {MemoryKind::kCudaDevice, MemoryKind::kPinnedHost, MemoryKind::kCudaManaged}) {
+      good = good && device.allocate(kind, 4096);  // and free it
+    }
+    failures += good ? 0 : 1;
+    ++rounds;
+  };
+  const auto rounds_pass = [&] {
+    return eventually([&, past = rounds.load() + 2] { return rounds >= past; });
+  };
 
   REQUIRE(cudaStreamBeginCapture(captured.get(), cudaStreamCaptureModeGlobal) == cudaSuccess);
-  must(device.fill(captured, memory.data(), std::byte{1}, 1));
-  bool polled = false;
-  std::jthread([&] {
-    polled = eventually([&] { return device.is_complete(event).value_or(false); });
-  }).join();
   cudaGraph_t graph = nullptr;
-  CHECK(cudaStreamEndCapture(captured.get(), &graph) == cudaSuccess);
-  CHECK(polled);
-  CHECK(graph != nullptr);
+  {
+    const std::jthread another([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        round();
+      }
+    });
+    CHECK(rounds_pass());
+    CHECK(device.fill(captured, target.data(), std::byte{7}, 64));
+    CHECK(rounds_pass());
+    CHECK(cudaStreamEndCapture(captured.get(), &graph) == cudaSuccess);
+  }
+  CHECK(failures == 0);
+  REQUIRE(graph != nullptr);
+  cudaGraphExec_t runnable = nullptr;
+  REQUIRE(cudaGraphInstantiate(&runnable, graph, 0) == cudaSuccess);
+  CHECK(cudaGraphLaunch(runnable, captured.get()) == cudaSuccess);
+  bench.finish(captured);
+  CHECK(all_equal(target, std::byte{7}));
+  CHECK(cudaGraphExecDestroy(runnable) == cudaSuccess);
   CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+}
+
+TEST_CASE("a host task, and a copy that is one, are refused while their stream is captured") {
+  Workbench bench(open_or_skip(kOpenFirst));
+  Device& device = bench.device();
+  must(device.make_current());
+  const StreamRef stream = bench.stream();
+  const auto pinned = bench.pinned(128);
+  const auto plain = bench.memory(MemoryKind::kHost, 64);
+  int runs = 0;
+  const HostTask task([to = &runs] { ++*to; });
+  constexpr auto kCode = ErrorCode::kNotSupported;
+  constexpr auto kToken = "DEVICE_STREAM_CAPTURED";
+
+  REQUIRE(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  for (int i = 0; i < 2000; ++i) {  // more than there are slots: a refused task takes none
+    const auto refused = device.launch_host(stream, task);
+    if (refused || refused.error().token != kToken) {
+      FAIL("captured");
+    }
+  }
+  require_refused(device.launch_host(stream, task), kCode, kToken);
+  require_refused(device.copy(stream, pinned.data(), pinned.data() + 64, 64), kCode, kToken);
+  require_refused(device.copy(stream, pinned.data(), plain.data(), 64), kCode, kToken);
+  CHECK(device.fill(stream, pinned.data(), std::byte{1}, 64));
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamEndCapture(stream.get(), &graph) == cudaSuccess);
+  std::size_t nodes = 0;
+  CHECK(cudaGraphGetNodes(graph, nullptr, &nodes) == cudaSuccess);
+  CHECK(nodes == 1);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+
+  must(device.launch_host(stream, task));
+  bench.finish(stream);
+  CHECK(runs == 1);
 }
 
 TEST_CASE("calls on one device leave the thread's current device alone") {

@@ -54,6 +54,9 @@ struct DeviceRefusal {
 /// sticky CUDA error says so once in words, and from then on answers kFailure (DEVICE_LOST)
 /// without. Once the process exits (its exit handlers and static destructors run), a CUDA device
 /// answers kClosed (DEVICE_PROCESS_EXITS) to everything.
+///
+/// A thread may capture its CUDA stream into a graph, in any mode, while other threads record,
+/// wait, query, synchronize, make, allocate and free: that spoils no capture of another stream.
 class Device : public std::enable_shared_from_this<Device> {
  public:
   Device(const Device&) = delete;
@@ -112,8 +115,7 @@ class Device : public std::enable_shared_from_this<Device> {
   /// Later work on `stream` waits for the last record of `event` before this call; the event may
   /// be of another device of the same backend.
   expected<void, Error> wait(StreamRef stream, EventRef event) noexcept;
-  /// Whether the last record is complete. Never blocks; safe beside a stream capture of another
-  /// thread.
+  /// Whether the last record is complete. Never blocks.
   [[nodiscard]] expected<bool, Error> is_complete(EventRef event) noexcept;
   /// The time from the last record of one event to that of the other, by the device's clock (ticks
   /// of about half a microsecond on CUDA). kNotReady (DEVICE_EVENT_INCOMPLETE) until both are
@@ -136,7 +138,8 @@ class Device : public std::enable_shared_from_this<Device> {
   /// Runs `task` on a host thread when all earlier work on `stream` is done; later work waits for
   /// it. The CUDA backend holds at most 1024 tasks in flight per device, in a pool of its own, and
   /// copies between two ranges of host memory count: one more is kResourceExhausted
-  /// (DEVICE_HOST_TASKS_EXHAUSTED).
+  /// (DEVICE_HOST_TASKS_EXHAUSTED). A task runs once, so it is no part of a graph: while `stream`
+  /// is captured, a task and such a copy are kNotSupported (DEVICE_STREAM_CAPTURED).
   expected<void, Error> launch_host(StreamRef stream, const HostTask& task) noexcept;
   // For `launch()`, which is how a step of work that touches memory is queued.
   /// As `launch_host()`, for a task whose only effect is on these bytes.
