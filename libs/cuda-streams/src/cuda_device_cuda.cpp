@@ -15,10 +15,14 @@ void CUDART_CB run_host_task(void* slot) {
   HostTaskPool::run(static_cast<HostTaskPool::Slot*>(slot));
 }
 
-bool is_host_memory(const void* data) noexcept {
+cudaMemoryType type_of(const void* data) noexcept {
   cudaPointerAttributes attributes{};
-  return cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
-         (attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeUnregistered);
+  return cudaPointerGetAttributes(&attributes, data) == cudaSuccess ? attributes.type
+                                                                    : cudaMemoryTypeDevice;
+}
+
+bool is_host(cudaMemoryType type) noexcept {
+  return type == cudaMemoryTypeHost || type == cudaMemoryTypeUnregistered;
 }
 
 cudaError_t allocate_kind(MemoryKind kind, void** data, std::uint64_t bytes) noexcept {
@@ -201,12 +205,17 @@ expected<std::chrono::nanoseconds, Error> CudaDevice::do_elapsed(CUevent_st* fro
 expected<void, Error> CudaDevice::do_copy(CUstream_st* stream, void* destination,
                                           const void* source, std::uint64_t bytes) noexcept {
   const CurrentContext current = enter();
-  if (is_host_memory(destination) && is_host_memory(source)) {
+  const cudaMemoryType target = type_of(destination);
+  if (is_host(target) && is_host(type_of(source))) {
     // Between two ranges of host memory cudaMemcpyAsync blocks until the stream gets there.
     return do_launch_host(stream, HostTask([=] { std::memcpy(destination, source, bytes); }));
   }
-  return check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream),
-               "cudaMemcpyAsync");
+  WEFTLINE_TRY(check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream),
+                     "cudaMemcpyAsync"));
+  if (target == cudaMemoryTypeUnregistered) {
+    count_blocking_copy();
+  }
+  return {};
 }
 
 expected<void, Error> CudaDevice::do_fill(CUstream_st* stream, void* destination, std::byte value,

@@ -202,4 +202,27 @@ TEST_CASE("queuing, polling and waiting allocate nothing") {
   }
 }
 
+TEST_CASE("copies that block their caller are counted, and no others") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const StreamRef stream = bench.stream();
+  const auto on_device = bench.memory(MemoryKind::kCudaDevice, 64);
+  const auto pinned = bench.pinned(64);
+  const auto plain = bench.memory(MemoryKind::kHost, 64);
+  CHECK(device.blocking_copies() == 0);
+
+  must(device.copy(stream, on_device.data(), plain.data(), 64));
+  must(device.copy(stream, pinned.data(), on_device.data(), 64));
+  must(device.copy(stream, plain.data(), pinned.data(), 64));
+  must(device.copy(stream, pinned.data(), plain.data(), 64));
+  CHECK(device.blocking_copies() == 0);
+
+  must(device.copy(stream, plain.data(), on_device.data(), 64));
+  must(device.copy(stream, plain.data(), on_device.data(), 0));
+  CHECK(device.blocking_copies() == (device.id().kind == DeviceKind::kCuda ? 1 : 0));
+  bench.finish(stream);
+}
+
 }  // namespace weftline::testing

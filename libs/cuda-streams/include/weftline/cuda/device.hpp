@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -132,6 +133,12 @@ class Device : public std::enable_shared_from_this<Device> {
   /// untouched until the stream has passed. Every other kind is in stream order on both.
   expected<void, Error> copy(StreamRef stream, void* destination, const void* source,
                              std::uint64_t bytes) noexcept;
+  /// How many copies so far blocked their caller: on CUDA those from a device to plain kHost
+  /// memory, none on an emulated device. (A plain source is not counted: to find it would cost
+  /// every copy towards a device a look-up.)
+  [[nodiscard]] std::uint64_t blocking_copies() const noexcept {
+    return blocking_copies_.load(std::memory_order_relaxed);
+  }
   /// Memory that the device reaches: every kind but kHost. 0 bytes queue nothing.
   expected<void, Error> fill(StreamRef stream, void* destination, std::byte value,
                              std::uint64_t bytes) noexcept;
@@ -163,6 +170,7 @@ class Device : public std::enable_shared_from_this<Device> {
  protected:
   explicit Device(DeviceDescription description, StreamPriorities priorities = {})
       : description_(std::move(description)), priorities_(priorities) {}
+  void count_blocking_copy() noexcept { blocking_copies_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   friend class Stream;
@@ -229,6 +237,7 @@ class Device : public std::enable_shared_from_this<Device> {
   const DeviceDescription description_;
   const StreamPriorities priorities_;
   std::shared_ptr<StreamOrderChecker> order_checker_{};  // set before anybody has the device
+  std::atomic<std::uint64_t> blocking_copies_{0};
 };
 
 }  // namespace weftline
