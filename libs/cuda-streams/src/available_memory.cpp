@@ -42,11 +42,16 @@ std::optional<std::uint64_t> read_number(const fs::path& file, std::string_view 
   return std::nullopt;
 }
 
-std::uint64_t left_in_group(const Controller& controller, const fs::path& group) {
+std::uint64_t left_in_group(const Controller& controller, const fs::path& group,
+                            std::uint64_t enough) {
   const auto limit = read_number(group / controller.limit);
-  const auto usage = read_number(group / controller.usage);
-  if (!limit || !usage) {
+  const auto usage = limit ? read_number(group / controller.usage) : std::nullopt;
+  if (!usage) {
     return kUnlimited;
+  }
+  const std::uint64_t left = *limit - std::min(*usage, *limit);
+  if (left >= enough) {
+    return left;
   }
   const std::uint64_t cache = read_number(group / "memory.stat", controller.cache).value_or(0);
   const std::uint64_t used = *usage - std::min(cache, *usage);
@@ -56,19 +61,19 @@ std::uint64_t left_in_group(const Controller& controller, const fs::path& group)
 /// `path` is as /proc/self/cgroup says it. In a container it may be the host's view, of which only
 /// some parent, or nothing but the mount itself, is there.
 std::uint64_t left_in_groups(const fs::path& root, const Controller& controller,
-                             std::string_view path) {
+                             std::string_view path, std::uint64_t enough) {
   std::uint64_t left = kUnlimited;
   fs::path group = fs::path(path).relative_path();
   while (!group.empty()) {
-    left = std::min(left, left_in_group(controller, root / controller.mount / group));
+    left = std::min(left, left_in_group(controller, root / controller.mount / group, enough));
     group = group.parent_path();
   }
-  return std::min(left, left_in_group(controller, root / controller.mount));
+  return std::min(left, left_in_group(controller, root / controller.mount, enough));
 }
 
 }  // namespace
 
-std::uint64_t available_host_memory(const fs::path& root) {
+std::uint64_t available_host_memory(std::uint64_t enough, const fs::path& root) {
   std::uint64_t available = kUnlimited;
   if (const auto kibibytes = read_number(root / "proc/meminfo", "MemAvailable:")) {
     available = *kibibytes * 1024;
@@ -85,9 +90,9 @@ std::uint64_t available_host_memory(const fs::path& root) {
     const auto controllers = std::string_view(line).substr(first, second - first + 1);
     const auto path = std::string_view(line).substr(second + 1);
     if (controllers == ",,") {
-      available = std::min(available, left_in_groups(root, kVersion2, path));
+      available = std::min(available, left_in_groups(root, kVersion2, path, enough));
     } else if (controllers.find(",memory,") != std::string_view::npos) {
-      available = std::min(available, left_in_groups(root, kVersion1, path));
+      available = std::min(available, left_in_groups(root, kVersion1, path, enough));
     }
   }
   return available;

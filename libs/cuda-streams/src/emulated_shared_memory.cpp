@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "available_memory.hpp"
 #include "host_memory.hpp"
 #include "weftline/cuda/device.hpp"
 
@@ -54,7 +55,7 @@ expected<std::byte*, Error> EmulatedSharedMemory::do_allocate(std::uint64_t byte
 }
 
 expected<std::byte*, Error> EmulatedSharedMemory::make_mapping(std::uint64_t bytes) {
-  if (const std::uint64_t available = available_host_memory(); bytes > available) {
+  if (const std::uint64_t available = available_host_memory(bytes); bytes > available) {
     return fail(ErrorCode::kResourceExhausted, "HOST_MEMORY_EXHAUSTED",
                 device_.id().to_string() + " cannot allocate " + std::to_string(bytes) +
                     " bytes of shared memory: " + std::to_string(available) +

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "available_memory.hpp"
 #include "weftline/cuda/memory_block.hpp"
 
 namespace weftline::cuda_streams {
@@ -15,6 +16,10 @@ constexpr std::align_val_t kAlignment{kMemoryBlockAlignment};
 constexpr int kUnwritten = 0xA5;
 
 }  // namespace
+
+expected<std::byte*, Error> allocate_touched(std::uint64_t bytes) {
+  return allocate_touched(bytes, available_host_memory(bytes));
+}
 
 expected<std::byte*, Error> allocate_touched(std::uint64_t bytes, std::uint64_t available) {
   // Asked first: Linux grants more than there is, and touching it would end the process.

@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
 
 /// A folder that looks like a machine's /proc and /sys.
 class FakeRoot {
@@ -30,7 +31,9 @@ class FakeRoot {
     fs::create_directories((path_ / file).parent_path());
     std::ofstream(path_ / file) << text;
   }
-  [[nodiscard]] std::uint64_t available() const { return available_host_memory(path_); }
+  [[nodiscard]] std::uint64_t available(std::uint64_t enough = kEverything) const {
+    return available_host_memory(enough, path_);
+  }
 
  private:
   fs::path path_;
@@ -70,6 +73,22 @@ TEST_CASE("file cache that the kernel can drop is not in the way") {
   CHECK(root.available() == 3 * kMebibyte);
 }
 
+TEST_CASE("file cache is looked up only where there is not enough without it") {
+  const FakeRoot root;
+  root.write("proc/self/cgroup", "0::/inner\n");
+  root.write("sys/fs/cgroup/inner/memory.max", "4194304\n");
+  root.write("sys/fs/cgroup/inner/memory.current", "3145728\n");
+  root.write("sys/fs/cgroup/inner/memory.stat", "inactive_file 1048576\n");
+  root.write("sys/fs/cgroup/memory.max", "6291456\n");
+  root.write("sys/fs/cgroup/memory.current", "6291456\n");
+  root.write("sys/fs/cgroup/memory.stat", "inactive_file 5242880\n");
+  CHECK(root.available() == 2 * kMebibyte);
+  CHECK(root.available(2 * kMebibyte + 1) == 2 * kMebibyte);
+  CHECK(root.available(kMebibyte + 1) == 2 * kMebibyte);
+  CHECK(root.available(kMebibyte) == kMebibyte);
+  CHECK(root.available(1) == kMebibyte);  // the parent's cache was needed, and is in the answer
+}
+
 TEST_CASE("the memory controller of version 1 is understood") {
   const FakeRoot root;
   root.write("proc/self/cgroup", "4:cpu,memory:/jobs/one\n0::/\n");
@@ -81,7 +100,7 @@ TEST_CASE("the memory controller of version 1 is understood") {
 }
 
 TEST_CASE("a machine that says nothing limits nothing, and this one says something") {
-  CHECK(available_host_memory("/nowhere") == std::numeric_limits<std::uint64_t>::max());
+  CHECK(available_host_memory(kEverything, "/nowhere") == kEverything);
   CHECK(available_host_memory() < (std::uint64_t{1} << 50));
   CHECK(available_host_memory() > 0);
 }
