@@ -61,14 +61,17 @@ expected<CudaGreenContexts::Split*, Error> CudaGreenContexts::split() {
     return nullptr;
   }
   WEFTLINE_TRY(device_.check(status, "cuDeviceGetDevResource"));
-  std::vector<CUdevResource> groups(all.sm.smCount);
-  auto count = static_cast<unsigned int>(groups.size());
-  WEFTLINE_TRY(
-      device_.check(driver.sm_resource_split_by_count(groups.data(), &count, &all, nullptr, 0, 1),
-                    "cuDevSmResourceSplitByCount"));
+  unsigned int count = 0;
+  const auto divide = [&](CUdevResource* groups) {
+    return device_.check(driver.sm_resource_split_by_count(groups, &count, &all, nullptr, 0, 1),
+                         "cuDevSmResourceSplitByCount");
+  };
+  WEFTLINE_TRY(divide(nullptr));  // how many there would be
   if (count == 0) {
     return nullptr;
   }
+  std::vector<CUdevResource> groups(count);
+  WEFTLINE_TRY(divide(groups.data()));
   groups.resize(count);
   split_.emplace(device, std::move(groups));
   return &*split_;
