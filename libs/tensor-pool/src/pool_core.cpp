@@ -89,13 +89,17 @@ TensorPool::Core::~Core() {
 
 // A producer asks for the same again and again as a rule; then nothing is left to check.
 bool TensorPool::Core::repeats_last(const TensorLoanRequest& request) const noexcept {
-  return last_is_packed_ && request.byte_strides.empty() &&
-         same_dtype(request.dtype, last_layout_.dtype) &&
-         std::ranges::equal(request.shape, last_layout_.shape());
+  if (!last_is_packed_ || !request.byte_strides.empty() ||
+      request.shape.size() != last_layout_.rank || !same_dtype(request.dtype, last_layout_.dtype)) {
+    return false;
+  }
+  for (std::size_t axis = 0; axis < request.shape.size(); ++axis) {
+    if (request.shape[axis] != last_layout_.extents[axis]) return false;
+  }
+  return true;
 }
 
 expected<void, Error> TensorPool::Core::check_fit(const TensorLoanRequest& request) noexcept {
-  if (repeats_last(request)) return {};
   if (request.shape.size() > options_.max_rank) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_RANK_TOO_HIGH");
   }
@@ -107,49 +111,47 @@ expected<void, Error> TensorPool::Core::check_fit(const TensorLoanRequest& reque
     return fail(ErrorCode::kInvalidArgument, "TENSOR_LARGER_THAN_SLOT");
   }
   last_layout_ = *layout;
+  ++last_layout_number_;
   last_is_packed_ = request.byte_strides.empty();
   return {};
 }
 
-expected<PoolSlot*, Error> TensorPool::Core::borrow(const TensorLoanRequest& request,
-                                                    StreamRef producer_stream) noexcept {
-  WEFTLINE_TRY(check_fit(request));
-  if (options_.device && producer_stream) {
-    if (producer_stream.get() == nullptr) {
-      return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");
-    }
-    if (producer_stream.device() != options_.device.get()) {
-      return fail(ErrorCode::kNotSupported, "TENSOR_STREAM_FOREIGN");
-    }
+expected<void, Error> TensorPool::Core::check_stream(StreamRef producer_stream) const noexcept {
+  if (producer_stream.get() == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");
   }
-  if (!find_free(1)) {
-    if (has_failed()) return make_unexpected(with_place(first_failure_, options_));
-    count_refusal();
-    return fail(ErrorCode::kResourceExhausted, "TENSOR_POOL_EXHAUSTED");
+  if (producer_stream.device() != options_.device.get()) {
+    return fail(ErrorCode::kNotSupported, "TENSOR_STREAM_FOREIGN");
   }
+  return {};
+}
+
+expected<TensorOutputLoan, Error> TensorPool::Core::lend(const TensorLoanRequest& request,
+                                                         StreamRef producer_stream) noexcept {
+  if (!repeats_last(request)) WEFTLINE_TRY(check_fit(request));
+  if (options_.device && producer_stream) WEFTLINE_TRY(check_stream(producer_stream));
+  if (!find_free(1)) return make_unexpected(refuse_loan());
   PoolSlot& slot = *free_;
   free_ = next_of(slot);
   --available_;
   loans_.store(loans_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   note_high_water();
-  slot.borrow(last_layout_, producer_stream);
-  return &slot;
+  slot.borrow(last_layout_, last_layout_number_, producer_stream);
+  return TensorOutputLoan::adopt(slot);
+}
+
+Error TensorPool::Core::refuse_loan() noexcept {
+  if (has_failed()) return with_place(first_failure_, options_);
+  count_refusal();
+  return {ErrorCode::kResourceExhausted, "TENSOR_POOL_EXHAUSTED"};
 }
 
 void TensorPool::Core::count_refusal() noexcept {
   refusals_.store(refusals_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-void TensorPool::Core::note_high_water() noexcept {
-  const std::uint32_t in_use = options_.slot_count - available_ - lost_;
-  if (in_use > high_water_.load(std::memory_order_relaxed)) {
-    high_water_.store(in_use, std::memory_order_relaxed);
-  }
-}
-
 // The loan's count goes over to the other slot: one was lent, and one will come back.
 expected<PoolSlot*, Error> TensorPool::Core::host_writable(PoolSlot& loaned) noexcept {
-  if (!loaned.unfenced()) return &loaned;
   WEFTLINE_ASSIGN(const bool passed, loaned.fence_passed());
   if (passed) return &loaned;
   collect_returned();
@@ -180,29 +182,14 @@ PoolSlot* TensorPool::Core::take_fenced() noexcept {
   return nullptr;
 }
 
-// After a failure the answer is yes, for borrow() to say what has failed: a lane that was told "no"
+// After a failure the answer is yes, for lend() to say what has failed: a lane that was told "no"
 // might wait for slots that will never come back.
 bool TensorPool::Core::has_free_slot(std::uint32_t count) noexcept {
-  if (find_free(count) || has_failed()) return true;
-  signal_.arm();
-  // See ReturnSignal: what came back before the arm is found here.
-  if (!find_free(count) && !has_failed()) return false;
-  signal_.disarm();
+  while (!find_free(count) && !has_failed()) {
+    if (returned_.arm()) return false;
+    // Something came back since the look.
+  }
   return true;
-}
-
-bool TensorPool::Core::find_free(std::uint32_t count) noexcept {
-  collect_returned();
-  if (available_ < count) poll_retiring();
-  return available_ >= count;
-}
-
-// The whole stack is taken at once: nobody pops a single element, so a slot that leaves and comes
-// back meanwhile (ABA) can do no harm.
-void TensorPool::Core::collect_returned() noexcept {
-  if (returned_.load() == nullptr) return;
-  PoolSlot* slot = returned_.exchange(nullptr, std::memory_order_acquire);
-  while (slot != nullptr) put(*std::exchange(slot, next_of(*slot)));
 }
 
 void TensorPool::Core::poll_retiring() noexcept {
@@ -214,27 +201,12 @@ void TensorPool::Core::poll_retiring() noexcept {
   }
 }
 
-void TensorPool::Core::put(PoolSlot& slot) noexcept {
-  switch (slot.state()) {
-    case SlotState::kFree:
-      slot.next = std::exchange(free_, &slot);
-      ++available_;
-      break;
-    case SlotState::kRetiring:
-      slot.next = std::exchange(retiring_, &slot);
-      break;
-    default:
-      ++lost_;
+void TensorPool::Core::put_aside(PoolSlot& slot) noexcept {
+  if (slot.state() == SlotState::kRetiring) {
+    slot.next = std::exchange(retiring_, &slot);
+  } else {
+    ++lost_;
   }
-}
-
-void TensorPool::Core::take_back(PoolSlot& slot) noexcept {
-  PoolSlot* head = returned_.load(std::memory_order_relaxed);
-  do {
-    slot.next = head;
-  } while (!returned_.compare_exchange_weak(head, &slot));
-  signal_.notify();
-  if (balance_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 void TensorPool::Core::note_failure(Error&& error) noexcept {
@@ -244,12 +216,21 @@ void TensorPool::Core::note_failure(Error&& error) noexcept {
   failure_.store(Failure::kNoted, std::memory_order_release);
 }
 
-// Returns are subtracted one by one, loans are added in one sum here: so the balance is never
-// positive before the pool is closed, and borrowing a slot costs no atomic change.
+// Whoever returns a slot to the closed stack subtracts one, maybe before their number is added
+// here: the sum is 0 only when all have.
 void TensorPool::Core::close() noexcept {
-  signal_.set({});
-  const auto loans = static_cast<std::int64_t>(loans_.load(std::memory_order_relaxed));
-  if (balance_.fetch_add(loans, std::memory_order_acq_rel) + loans == 0) delete this;
+  returned_.set_callback({});
+  std::uint32_t back = 0;
+  const auto count = [&back](TensorBacking* slot) {
+    for (; slot != nullptr; slot = slot->next) ++back;
+  };
+  count(returned_.close());
+  count(retiring_);
+  change_holders(std::int64_t{options_.slot_count} - available_ - lost_ - back);
+}
+
+void TensorPool::Core::change_holders(std::int64_t by) noexcept {
+  if (holders_.fetch_add(by, std::memory_order_acq_rel) + by == 0) delete this;
 }
 
 bool TensorPool::Core::waits_for_device() const noexcept {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "weftline/tensor/tensor_backing.hpp"
 #include "weftline/tensor/tensor_pool.hpp"
@@ -47,7 +48,20 @@ class PoolSlot final : public TensorBacking {
 
   // The producer's thread.
 
-  void borrow(const TensorLayout& layout, StreamRef producer_stream) noexcept;
+  /// `layout_number` is another one for another layout, and never 0.
+  void borrow(const TensorLayout& layout, std::uint64_t layout_number,
+              StreamRef producer_stream) noexcept {
+    advance(SlotState::kFree, SlotState::kLoaned);
+    loan_number_.store(loan_number() + 1, std::memory_order_relaxed);
+    producer_stream_ = producer_stream;
+    device_phase_ = false;
+    fence_recorded_ = false;
+    if (std::exchange(layout_number_, layout_number) == layout_number) {
+      begin_life();
+    } else {
+      begin_life(layout);
+    }
+  }
   /// For a slot in kRetiring: frees it when all its device work has passed, quarantines it when
   /// that can't be known.
   void poll() noexcept;
@@ -61,11 +75,33 @@ class PoolSlot final : public TensorBacking {
   // The loan's thread.
 
   /// Whether such a phase may begin now; see TensorOutputLoan::write().
-  expected<void, Error> check_write(StreamRef stream) const noexcept;
+  expected<void, Error> check_write(StreamRef stream) const noexcept {
+    if (state() != SlotState::kLoaned) {
+      return fail(ErrorCode::kInvalidArgument, "TENSOR_ALREADY_WRITTEN");
+    }
+    if (!stream) {
+      if (!is_host_accessible(memory_kind())) {
+        return fail(ErrorCode::kNotSupported, "TENSOR_HOST_WRITE_TO_DEVICE_MEMORY");
+      }
+    } else if (device() == nullptr) {
+      return fail(ErrorCode::kNotSupported, "TENSOR_DEVICE_WRITE_TO_HOST_MEMORY");
+    } else if (stream != producer_stream_) {
+      return fail(ErrorCode::kNotSupported, "TENSOR_STREAM_FOREIGN");
+    }
+    return {};
+  }
   /// After check_write(), and for a host phase once the slot is fenced.
-  expected<void, Error> begin_write(StreamRef stream) noexcept;
-  expected<void, Error> commit() noexcept;
-  void publish() noexcept;
+  expected<void, Error> begin_write(StreamRef stream) noexcept {
+    if (stream) WEFTLINE_TRY(begin_device_phase(stream));
+    advance(SlotState::kLoaned, SlotState::kWriting);
+    return {};
+  }
+  expected<void, Error> commit() noexcept {
+    if (device_phase_) WEFTLINE_TRY(commit_device_phase());
+    advance(SlotState::kWriting, SlotState::kCommitted);
+    return {};
+  }
+  void publish() noexcept { advance(SlotState::kCommitted, SlotState::kPublished); }
   [[nodiscard]] std::uint64_t loan_number() const noexcept {
     return loan_number_.load(std::memory_order_relaxed);
   }
@@ -84,10 +120,23 @@ class PoolSlot final : public TensorBacking {
   [[nodiscard]] SlotState state() const noexcept { return state_.load(std::memory_order_relaxed); }
 
  private:
-  void advance(SlotState from, SlotState to) noexcept;
+  void advance(SlotState from, SlotState to) noexcept {
+    if (state() != from) stop_at(from, to);
+    state_.store(to, std::memory_order_relaxed);
+  }
+  /// A broken invariant of this library.
+  [[noreturn]] void stop_at(SlotState from, SlotState to) const noexcept;
+  expected<void, Error> begin_device_phase(StreamRef stream) noexcept;
+  expected<void, Error> commit_device_phase() noexcept;
   void last_reference_dropped() noexcept override;
-  /// Records what has to pass before the bytes may be used again; false when there is nothing.
-  expected<bool, Error> record_pending_work() noexcept;
+  /// Whether a device may still touch the bytes when the last reference drops.
+  [[nodiscard]] bool has_pending_work() const noexcept {
+    return (!unfenced_ && (device_phase_ || !releases().empty())) || holds_unproven_work();
+  }
+  /// The state of a slot with pending work whose last reference dropped.
+  [[nodiscard]] SlotState retire() noexcept;
+  /// Records what has to pass before the bytes may be used again.
+  expected<void, Error> record_pending_work() noexcept;
   expected<bool, Error> has_passed() noexcept;
 
   std::atomic<SlotState> state_{SlotState::kFree};
@@ -96,6 +145,7 @@ class PoolSlot final : public TensorBacking {
   bool fence_recorded_{false};  ///< The event of an unfenced slot, by this loan.
   /// Counts loans. Atomic for guards that have lost theirs.
   std::atomic<std::uint64_t> loan_number_{0};
+  std::uint64_t layout_number_{0};  ///< Of the layout that the slot had last.
   TensorPool::Core* core_{nullptr};
   StreamRef producer_stream_{};
 };

@@ -38,14 +38,6 @@ bool ReleaseSet::add(StreamRef stream) noexcept {
   return false;
 }
 
-// What was added is seen here because each adder dropped its handle afterwards (a release), and the
-// last dropper acquired.
-CUstream_st* ReleaseSet::stream_at(std::uint32_t index) const noexcept {
-  return index < capacity_ ? entries_[index].stream.load(std::memory_order_relaxed) : nullptr;
-}
-
-bool ReleaseSet::empty() const noexcept { return stream_at(0) == nullptr; }
-
 expected<void, Error> ReleaseSet::record() noexcept {
   for (std::uint32_t index = 0; stream_at(index) != nullptr; ++index) {
     WEFTLINE_TRY(
@@ -60,13 +52,6 @@ expected<bool, Error> ReleaseSet::poll() noexcept {
     if (!passed) return false;
   }
   return true;
-}
-
-void ReleaseSet::clear() noexcept {
-  for (std::uint32_t index = 0; stream_at(index) != nullptr; ++index) {
-    entries_[index].stream.store(nullptr, std::memory_order_relaxed);
-  }
-  passed_ = 0;
 }
 
 void ReleaseSet::synchronize_events() noexcept {

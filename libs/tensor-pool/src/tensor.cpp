@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/tensor/tensor.hpp"
 
-#include "weftline/tensor/tensor_backing.hpp"
-
 namespace weftline {
 namespace {
 
@@ -10,41 +8,9 @@ auto empty_handle() { return fail(ErrorCode::kInvalidArgument, "TENSOR_EMPTY"); 
 
 }  // namespace
 
-Tensor::Tensor(const Tensor& other) noexcept : backing_(other.backing_) {
-  if (backing_ != nullptr) backing_->add_reference();
-}
-
-Tensor& Tensor::operator=(const Tensor& other) noexcept {
-  Tensor copied(other);
-  std::swap(backing_, copied.backing_);
-  return *this;
-}
-
-Tensor& Tensor::operator=(Tensor&& other) noexcept {
-  Tensor moved(std::move(other));
-  std::swap(backing_, moved.backing_);
-  return *this;
-}
-
-Tensor::~Tensor() {
-  if (backing_ != nullptr) backing_->drop_reference();
-}
-
 const TensorLayout& Tensor::layout() const noexcept {
   static constexpr TensorLayout kNone{};
   return backing_ != nullptr ? backing_->layout() : kNone;
-}
-
-MemoryKind Tensor::memory_kind() const noexcept {
-  return backing_ != nullptr ? backing_->memory_kind() : MemoryKind::kUnknown;
-}
-
-Device* Tensor::device() const noexcept {
-  return backing_ != nullptr ? backing_->device() : nullptr;
-}
-
-const void* Tensor::data() const noexcept {
-  return backing_ != nullptr ? backing_->data() : nullptr;
 }
 
 expected<void*, Error> Tensor::mutable_data() const noexcept {

@@ -15,26 +15,6 @@ void TensorBacking::set_memory(MemoryKind kind, Device* device, std::byte* data,
   waits_ = &waits;
 }
 
-void TensorBacking::begin_life(const TensorLayout& layout) noexcept {
-  layout_ = layout;
-  readiness_.set_host_complete();
-  releases_.clear();
-  references_.store(1, std::memory_order_relaxed);
-}
-
-void TensorBacking::declare_use(StreamRef stream, MemoryUse use,
-                                std::string_view operation) noexcept {
-  if (StreamOrderChecker* const checker = device_ != nullptr ? device_->order_checker() : nullptr) {
-    checker->begin_use(this, stream, use, {data_, layout_.byte_span()}, operation);
-  }
-}
-
-void TensorBacking::declare_end() noexcept {
-  if (StreamOrderChecker* const checker = device_ != nullptr ? device_->order_checker() : nullptr) {
-    checker->end_uses(this);
-  }
-}
-
 expected<void, Error> TensorBacking::check_stream(StreamRef stream) const noexcept {
   if (stream.get() == nullptr) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");
@@ -106,7 +86,7 @@ expected<void, Error> TensorBacking::set_readiness_stream(StreamRef stream) noex
   return readiness_.record(stream);
 }
 
-expected<void, Error> TensorBacking::wait_on_host(HostWait why) noexcept {
+expected<void, Error> TensorBacking::wait_for_writes(HostWait why) noexcept {
   WEFTLINE_TRY(make_explicit());
   return readiness_.wait_on_host(*waits_, why);
 }

@@ -32,7 +32,7 @@ bool TensorOutputLoan::is_of(const TensorPool& pool) const noexcept {
 expected<TensorWriteGuard, Error> TensorOutputLoan::write(StreamRef stream) noexcept {
   if (slot_ == nullptr) return fail(ErrorCode::kInvalidArgument, "TENSOR_LOAN_EMPTY");
   WEFTLINE_TRY(slot_->check_write(stream));
-  if (!stream) {
+  if (!stream && slot_->unfenced()) {
     WEFTLINE_ASSIGN(slot_, slot_->core().host_writable(*slot_));
   }
   WEFTLINE_TRY(slot_->begin_write(stream));

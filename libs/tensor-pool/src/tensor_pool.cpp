@@ -27,8 +27,7 @@ TensorPool::~TensorPool() {
 expected<TensorOutputLoan, Error> TensorPool::allocate(const TensorLoanRequest& request,
                                                        StreamRef producer_stream) noexcept {
   if (core_ == nullptr) return fail(ErrorCode::kClosed, "TENSOR_POOL_MOVED_FROM");
-  WEFTLINE_ASSIGN(PoolSlot * slot, core_->borrow(request, producer_stream));
-  return TensorOutputLoan::adopt(*slot);
+  return core_->lend(request, producer_stream);
 }
 
 bool TensorPool::has_free_slot(std::uint32_t count) noexcept {

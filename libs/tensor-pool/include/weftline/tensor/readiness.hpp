@@ -42,6 +42,8 @@ class Readiness {
 
   [[nodiscard]] Kind kind() const noexcept { return kind_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_contract() const noexcept { return kind() != Kind::kUnknown; }
+  /// Whether they may be read at once, by anybody.
+  [[nodiscard]] bool host_complete() const noexcept { return kind() == Kind::kHostComplete; }
   /// Whether work on `stream` is in order with the writes by the stream alone.
   [[nodiscard]] bool elided_on(StreamRef stream) const noexcept {
     return kind() == Kind::kElided && stream == elided_stream_;

@@ -26,13 +26,18 @@ class ReleaseSet {
 
   // One thread, after the last handle was dropped.
 
-  [[nodiscard]] bool empty() const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return stream_at(0) == nullptr; }
   /// Records one event on each stream. An error leaves the later ones unrecorded.
   expected<void, Error> record() noexcept;
   /// True once the work before `record()` has passed on every stream. Asks the device at most once
   /// about an event that has passed.
   [[nodiscard]] expected<bool, Error> poll() noexcept;
-  void clear() noexcept;
+  void clear() noexcept {
+    for (std::uint32_t index = 0; stream_at(index) != nullptr; ++index) {
+      entries_[index].stream.store(nullptr, std::memory_order_relaxed);
+    }
+    passed_ = 0;
+  }
   // Cold: wait on the host, for what was recorded, or for all that the streams hold where no record
   // tells. Errors are of no use here: a failed device runs nothing any more.
   void synchronize_events() noexcept;
@@ -44,7 +49,11 @@ class ReleaseSet {
     Event event{};
   };
 
-  [[nodiscard]] CUstream_st* stream_at(std::uint32_t index) const noexcept;
+  // What was added is seen here because each adder dropped its handle afterwards (a release), and
+  // the last dropper acquired.
+  [[nodiscard]] CUstream_st* stream_at(std::uint32_t index) const noexcept {
+    return index < capacity_ ? entries_[index].stream.load(std::memory_order_relaxed) : nullptr;
+  }
 
   Device* device_{nullptr};
   std::uint32_t capacity_{0};

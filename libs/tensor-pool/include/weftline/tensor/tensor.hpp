@@ -9,10 +9,9 @@
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/core/tensor_layout.hpp"
 #include "weftline/cuda/stream_ref.hpp"
+#include "weftline/tensor/tensor_backing.hpp"
 
 namespace weftline {
-
-class TensorBacking;
 
 /// A read-only lease on one published slot, or on bytes of another owner (TensorBacking): one
 /// pointer, copied by an atomic increment, never allocating. A slot returns to its pool after the
@@ -32,11 +31,23 @@ class TensorBacking;
 class Tensor {
  public:
   Tensor() noexcept = default;
-  Tensor(const Tensor& other) noexcept;
+  Tensor(const Tensor& other) noexcept : backing_(other.backing_) {
+    if (backing_ != nullptr) backing_->add_reference();
+  }
   Tensor(Tensor&& other) noexcept : backing_(std::exchange(other.backing_, nullptr)) {}
-  Tensor& operator=(const Tensor& other) noexcept;
-  Tensor& operator=(Tensor&& other) noexcept;
-  ~Tensor();
+  Tensor& operator=(const Tensor& other) noexcept {
+    Tensor copied(other);
+    std::swap(backing_, copied.backing_);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) noexcept {
+    Tensor moved(std::move(other));
+    std::swap(backing_, moved.backing_);
+    return *this;
+  }
+  ~Tensor() {
+    if (backing_ != nullptr) backing_->drop_reference();
+  }
 
   [[nodiscard]] explicit operator bool() const noexcept { return backing_ != nullptr; }
 
@@ -47,11 +58,17 @@ class Tensor {
   }
   [[nodiscard]] DLDataType dtype() const noexcept { return layout().dtype; }
   [[nodiscard]] std::uint64_t byte_size() const noexcept { return layout().byte_span(); }
-  [[nodiscard]] MemoryKind memory_kind() const noexcept;
+  [[nodiscard]] MemoryKind memory_kind() const noexcept {
+    return backing_ != nullptr ? backing_->memory_kind() : MemoryKind::kUnknown;
+  }
   /// The device that the bytes belong to or are pinned for; null for plain host memory.
-  [[nodiscard]] Device* device() const noexcept;
+  [[nodiscard]] Device* device() const noexcept {
+    return backing_ != nullptr ? backing_->device() : nullptr;
+  }
 
-  [[nodiscard]] const void* data() const noexcept;
+  [[nodiscard]] const void* data() const noexcept {
+    return backing_ != nullptr ? backing_->data() : nullptr;
+  }
   template <class T>
   [[nodiscard]] const T* data_as() const noexcept {
     return static_cast<const T*>(data());

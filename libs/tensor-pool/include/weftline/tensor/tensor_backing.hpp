@@ -74,16 +74,21 @@ class alignas(64) TensorBacking {
   void set_memory(MemoryKind kind, Device* device, std::byte* data,
                   HostWaitCounters& waits) noexcept;
   /// One reference, for the first handle.
-  void begin_life(const TensorLayout& layout) noexcept;
+  void begin_life(const TensorLayout& layout) noexcept {
+    layout_ = layout;
+    begin_life();
+  }
+  /// The same with the layout of the life before.
+  void begin_life() noexcept {
+    readiness_.set_host_complete();
+    releases_.clear();
+    references_.store(1, std::memory_order_relaxed);
+  }
   /// Whether it is a stream of the device, and not the default one.
   expected<void, Error> check_stream(StreamRef stream) const noexcept;
   [[nodiscard]] Readiness& readiness() noexcept { return readiness_; }
   [[nodiscard]] ReleaseSet& releases() noexcept { return releases_; }
-  // For a StreamOrderChecker; nothing where nobody watches the device.
-  /// From now until `declare_end()` the bytes are used in the order of `stream`, or by the host.
-  void declare_use(StreamRef stream, MemoryUse use, std::string_view operation) noexcept;
-  /// A phase is over, or the last handle gone: before what marks it on the streams.
-  void declare_end() noexcept;
+  [[nodiscard]] const ReleaseSet& releases() const noexcept { return releases_; }
   /// True when device work on the bytes is neither known to have passed nor on a release stream.
   [[nodiscard]] bool holds_unproven_work() const noexcept {
     return unproven_.load(std::memory_order_relaxed);
@@ -93,7 +98,11 @@ class alignas(64) TensorBacking {
   /// Something that the proof behind a left out fence does not cover: from here on the tensor has
   /// all its fences (rule 5). Nothing where none was left out.
   expected<void, Error> make_explicit() noexcept;
-  expected<void, Error> wait_on_host(HostWait why) noexcept;
+  expected<void, Error> wait_on_host(HostWait why) noexcept {
+    if (readiness_.host_complete()) return {};
+    return wait_for_writes(why);
+  }
+  expected<void, Error> wait_for_writes(HostWait why) noexcept;
   expected<void, Error> prepare(StreamRef stream, HostWait without_stream) noexcept;
   expected<void, Error> check_copy(const void* destination, std::uint64_t bytes) const noexcept;
   void copy_now(void* destination, std::uint64_t bytes) const noexcept;
