@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "retirement_queue.hpp"
+#include "weftline/cuda/host_task.hpp"
 
 namespace weftline {
 
@@ -22,13 +23,14 @@ void OwnedBacking::last_reference_dropped() noexcept {
     delete this;
     return;
   }
-  declare_end();
-  // Here, while the streams are known to be alive. What fails here (inside a host task the device
-  // takes no calls) is tried again by the worker.
-  released_ = releases().record().has_value();
-  if (queue_->stopping() && has_passed().value_or(false)) {
-    delete this;  // nobody else will, and nothing holds the bytes
-    return;
+  // A host task may not call the device, so there all is left to the worker.
+  if (!in_host_task()) {
+    // Here, while the streams are known to be alive. What fails is tried again by the worker.
+    released_ = releases().record().has_value();
+    if (queue_->stopping() && has_passed().value_or(false)) {
+      delete this;  // nobody else will, and nothing holds the bytes
+      return;
+    }
   }
   const std::shared_ptr<RetirementQueue> queue = queue_;  // the worker may be done with us at once
   queue->push(*this);

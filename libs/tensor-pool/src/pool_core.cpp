@@ -2,11 +2,14 @@
 #include "pool_core.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "pool_options.hpp"
+#include "weftline/cuda/host_task.hpp"
 
 namespace weftline {
 namespace {
@@ -193,6 +196,7 @@ bool TensorPool::Core::has_free_slot(std::uint32_t count) noexcept {
 }
 
 void TensorPool::Core::poll_retiring() noexcept {
+  if (retiring_ == nullptr || in_host_task()) return;
   PoolSlot* slot = std::exchange(retiring_, nullptr);
   while (slot != nullptr) {
     PoolSlot& polled = *std::exchange(slot, next_of(*slot));
@@ -230,7 +234,22 @@ void TensorPool::Core::close() noexcept {
 }
 
 void TensorPool::Core::change_holders(std::int64_t by) noexcept {
-  if (holders_.fetch_add(by, std::memory_order_acq_rel) + by == 0) delete this;
+  if (holders_.fetch_add(by, std::memory_order_acq_rel) + by != 0) return;
+  if (options_.device && in_host_task()) {
+    end_on_own_thread();
+  } else {
+    delete this;
+  }
+}
+
+// The end of a pool asks the device and frees its memory: neither may be done in a host task, and
+// nobody is left who would come by.
+void TensorPool::Core::end_on_own_thread() noexcept {
+  try {
+    std::thread([this] { delete this; }).detach();
+  } catch (const std::exception&) {
+    // Without a thread the memory stays: taking it back here could stop the device for good.
+  }
 }
 
 bool TensorPool::Core::waits_for_device() const noexcept {

@@ -95,6 +95,7 @@ class TensorPool::Core {
   }
   /// Deletes this when nobody holds a slot of the closed pool any more.
   void change_holders(std::int64_t by) noexcept;
+  void end_on_own_thread() noexcept;
   [[nodiscard]] bool has_failed() const noexcept {
     return failure_.load(std::memory_order_acquire) == Failure::kNoted;
   }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "pool_core.hpp"
+#include "weftline/cuda/host_task.hpp"
 
 namespace weftline {
 namespace {
@@ -76,6 +77,10 @@ void PoolSlot::last_reference_dropped() noexcept {
 }
 
 SlotState PoolSlot::retire() noexcept {
+  // A loan given up in mid-write has no record of its own work yet, or only of a part.
+  write_unrecorded_ = device_phase_ && state() != SlotState::kPublished;
+  record_due_ = true;
+  if (in_host_task()) return SlotState::kRetiring;  // no device may be called: poll() records
   auto recorded = record_pending_work();
   if (recorded) return SlotState::kRetiring;
   core_->note_failure(std::move(recorded.error()));
@@ -83,16 +88,15 @@ SlotState PoolSlot::retire() noexcept {
 }
 
 expected<void, Error> PoolSlot::record_pending_work() noexcept {
-  // A loan given up in mid-write has no record of its own work yet, or only of a part.
-  if (device_phase_ && state() != SlotState::kPublished) {
-    WEFTLINE_TRY(readiness().record(producer_stream_));
-  }
+  if (write_unrecorded_) WEFTLINE_TRY(readiness().record(producer_stream_));
   WEFTLINE_TRY(releases().record());
   if (holds_unproven_work()) return fail(ErrorCode::kFailure, "TENSOR_WORK_UNPROVEN");
+  record_due_ = false;
   return {};
 }
 
 expected<bool, Error> PoolSlot::has_passed() noexcept {
+  if (record_due_) WEFTLINE_TRY(record_pending_work());
   // Without consumer streams (nobody there, or readers on the host) the producer's own work counts.
   WEFTLINE_ASSIGN(const bool written, readiness().passed());
   if (!written) return false;
@@ -127,10 +131,10 @@ void PoolSlot::poll() noexcept {
 }
 
 void PoolSlot::synchronize_for_destruction() noexcept {
-  if (state() == SlotState::kRetiring) {
+  if (state() == SlotState::kRetiring && !record_due_) {
     readiness().synchronize();
     releases().synchronize_events();
-  } else if (state() == SlotState::kQuarantined) {
+  } else if (state() == SlotState::kRetiring || state() == SlotState::kQuarantined) {
     if (device_phase_) static_cast<void>(device()->synchronize(producer_stream_));
     releases().synchronize_streams();
   }

@@ -22,6 +22,9 @@ namespace weftline {
 ///     └── poll: all of it has passed ◀──── kRetiring ◀──┤
 ///                                              └──────▶ kQuarantined (a record or a query failed)
 ///
+/// retire records the work that is pending. In a host task, which may not call the device, it
+/// leaves that to the next poll.
+///
 /// borrow and poll: the producer's thread. begin_write, commit, publish: the loan's thread. retire:
 /// the thread that drops the last reference. A slot changes hands by its reference count and by the
 /// pool's return stack, so the rest of it needs no atomics; the state is one for readers of
@@ -63,7 +66,7 @@ class PoolSlot final : public TensorBacking {
     }
   }
   /// For a slot in kRetiring: frees it when all its device work has passed, quarantines it when
-  /// that can't be known.
+  /// that can't be known. Records that work where the last reference dropped in a host task.
   void poll() noexcept;
   /// For a loan that was not written yet, of an unfenced slot: whether the slot's earlier work has
   /// passed, which it then is fenced again. Records that work's event at the first question.
@@ -135,7 +138,8 @@ class PoolSlot final : public TensorBacking {
   }
   /// The state of a slot with pending work whose last reference dropped.
   [[nodiscard]] SlotState retire() noexcept;
-  /// Records what has to pass before the bytes may be used again.
+  /// Records what has to pass before the bytes may be used again: all that was queued until now on
+  /// the streams that hold them.
   expected<void, Error> record_pending_work() noexcept;
   expected<bool, Error> has_passed() noexcept;
 
@@ -143,6 +147,9 @@ class PoolSlot final : public TensorBacking {
   bool device_phase_{false};  ///< The bytes were or are written on `producer_stream_`.
   bool unfenced_{false};
   bool fence_recorded_{false};  ///< The event of an unfenced slot, by this loan.
+  // Of a retiring slot.
+  bool record_due_{false};
+  bool write_unrecorded_{false};  ///< The producer's stream is to be recorded, too.
   /// Counts loans. Atomic for guards that have lost theirs.
   std::atomic<std::uint64_t> loan_number_{0};
   std::uint64_t layout_number_{0};  ///< Of the layout that the slot had last.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -100,6 +102,42 @@ TEST_CASE("a CUDA slot stays out of use until its consumer's stream has passed")
   gate.open();
   await_slot(pool);
   CHECK(pool.usage().in_use == 0);
+}
+
+TEST_CASE(
+    "a CUDA slot whose last handle drops in a host function comes back, and so does its pool") {
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  const Stream consumer = must(device->create_stream({}));
+  const auto drop_on = [&](const Stream& stream, std::optional<Tensor>& tensor) {
+    must(device->launch_host(stream.ref(), [held = &tensor] { held->reset(); }));
+    must(device->synchronize(stream.ref()));
+  };
+  std::atomic<bool> ended{false};
+  std::optional<TensorPool> pool = must(TensorPool::build(
+      {.name = "gpu.frame",
+       .memory_kind = MemoryKind::kCudaDevice,
+       .device = device,
+       .slot_bytes = kFrameBytes,
+       .slot_count = 1,
+       .keep_alive = std::shared_ptr<const void>(&ended, [&](const void*) { ended = true; })}));
+  std::optional<Tensor> tensor;
+  for (int round = 0; round < 3; ++round) {
+    tensor = filled_tensor(*pool, producer.ref(), std::byte{1});
+    must(tensor->prepare_for_consumer(consumer.ref()));
+    drop_on(consumer, tensor);
+    testing::StreamGate gate(consumer.ref());
+    CHECK_FALSE(pool->has_free_slot());
+    gate.open();
+    await_slot(*pool);
+    CHECK(pool->usage().quarantined == 0);
+  }
+  tensor = filled_tensor(*pool, producer.ref(), std::byte{1});
+  must(tensor->prepare_for_consumer(consumer.ref()));
+  pool.reset();
+  CHECK_FALSE(ended);
+  drop_on(consumer, tensor);
+  CHECK(testing::eventually([&] { return ended.load(); }));
 }
 
 TEST_CASE("host readers see what a CUDA stream wrote into pinned and managed memory") {

@@ -15,12 +15,11 @@ class OrderModel;
 
 /// A function object held in place (no allocation), run once in stream order. It must not
 ///  - throw;
-///  - call a device, or do what calls one: drop the last owner of a stream, an event, a green
-///    context or memory, the last handle of a tensor in device-reachable memory, a loan or a write
-///    guard of one;
+///  - call a device, or do what calls one: drop the last owner of a stream, an event or memory;
 ///  - wait for what its own stream does later, or for a task of another stream: one thread may run
 ///    them all.
-/// It may drop the last owner of a device, and whatever lives in plain host memory. A device call
+/// It may drop the last owner of a device, whatever lives in plain host memory, and types that say
+/// that they put the device calls of their end off to another thread (tensors do). A device call
 /// from a task is refused: kInvalidArgument (DEVICE_CALL_IN_HOST_TASK).
 class HostTask {
  public:

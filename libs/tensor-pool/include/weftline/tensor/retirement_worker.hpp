@@ -22,14 +22,14 @@ struct RetirementUsage {
 
 /// Gives back bytes that belong to no pool (a MemoryBuffer, a DLPack import) when their last handle
 /// is gone and their release streams have passed. It owns one thread, because giving back may block
-/// (freeing device memory) or run foreign code (a deleter); whoever drops a last handle only hands
-/// it over, without a lock or an allocation. The thread may use every processor that the process
-/// may, however the thread that starts it is pinned; it sleeps while nothing waits, and asks the
-/// device every 100 µs while something does.
+/// (freeing device memory) or run foreign code (a deleter); whoever drops a last handle, also in a
+/// host task on a stream, only hands it over, without a lock or an allocation. The thread may use
+/// every processor that the process may, however the thread that starts it is pinned; it sleeps
+/// while nothing waits, and asks the device every 100 µs while something does.
 ///
 /// Tensors that it ends may outlive it. When it stops, what has not passed is kept, counted and
-/// not given back; so is what is dropped later with work pending. What is dropped later without is
-/// given back by the thread that drops it.
+/// not given back; so is what is dropped later with work pending, or in a host task. What is
+/// dropped later without is given back by the thread that drops it.
 class RetirementWorker {
  public:
   /// Cold. kResourceExhausted (RETIREMENT_WORKER_THREAD) when no thread can be had.

@@ -27,7 +27,10 @@ namespace weftline {
 /// handle drops.
 ///
 /// Dropping the last handle makes device calls (one record per registered stream), and may wait for
-/// the device once the pool is gone: so not inside a host task on a stream (`launch_host`).
+/// the device once the pool is gone. Inside a host task on a stream (`launch_host`) it does
+/// neither: the records are then made by the pool's next look for a slot, or by the retirement
+/// worker, and so cover what those streams have queued by that time; a pool that is gone is ended
+/// on a thread that is started for it.
 class Tensor {
  public:
   Tensor() noexcept = default;

@@ -64,7 +64,8 @@ class alignas(64) TensorBacking {
   TensorBacking() noexcept = default;
   ~TensorBacking() = default;
 
-  /// On the thread that dropped it. Nobody else can reach the backing any more.
+  /// On the thread that dropped it, maybe in a host task (in_host_task()): no device may be called
+  /// then. Nobody else can reach the backing any more.
   virtual void last_reference_dropped() noexcept = 0;
 
   // For the deriving class, while no handle exists.

@@ -26,7 +26,8 @@ class TensorWriteGuard;
 
 /// One borrowed slot on its way to publication: allocate → write → fill → commit → emit.
 /// Move-construct only. Belongs to one thread. Dropping it at any step returns the slot (after its
-/// own device work has passed). An empty loan (moved-from, published) has no shape and no bytes.
+/// own device work has passed), in a host task as well (see Tensor). An empty loan (moved-from,
+/// published) has no shape and no bytes.
 class TensorOutputLoan {
  public:
   TensorOutputLoan(TensorOutputLoan&& other) noexcept

@@ -51,8 +51,8 @@ struct TensorPoolUsage {
 
 /// Called once after `has_free_slot()` said no, on the thread that drops the next last handle of a
 /// slot. A call may also come during or just after a `has_free_slot()` that says yes, so take it as
-/// "look again". MUST NOT block, and MUST NOT allocate from, ask or destroy the pool, nor call
-/// `set_return_callback()`.
+/// "look again". That thread may run a host task. MUST NOT block, and MUST NOT allocate from, ask
+/// or destroy the pool, nor call `set_return_callback()`.
 struct SlotReturnCallback {
   void (*function)(void* context) noexcept {nullptr};
   void* context{nullptr};
@@ -64,7 +64,8 @@ struct SlotReturnCallback {
 ///
 /// Slots still held when the pool is destroyed keep its memory alive until they are dropped;
 /// streams registered on them must live until then (`keep_alive`). Whoever goes last, pool or
-/// handle, waits on the host for device work still pending on the pool's bytes, then frees them.
+/// handle, waits on the host for device work still pending on the pool's bytes, then frees them; in
+/// a host task, a thread started for it does.
 class TensorPool {
  public:
   /// Cold. kInvalidArgument (TENSOR_POOL_OPTIONS) names the option; kResourceExhausted
