@@ -12,3 +12,4 @@
 #include "random_graph_conformance.hpp"
 #include "refusal_conformance.hpp"
 #include "shared_conformance.hpp"
+#include "window_conformance.hpp"
