@@ -40,7 +40,9 @@ expected<std::unique_ptr<Export<Managed>>, Error> make_export(const Tensor& tens
   if (!tensor) return fail(ErrorCode::kInvalidArgument, "TENSOR_EMPTY");
   const TensorLayout& layout = tensor.layout();
   auto made = std::make_unique<Export<Managed>>();
-  WEFTLINE_ASSIGN(const DLDevice device, dlpack_device(tensor.memory_kind(), tensor.device()));
+  WEFTLINE_ASSIGN(const DLDevice device,
+                  dlpack_device(tensor.memory_kind(),
+                                tensor.device() != nullptr ? tensor.device()->id() : DeviceId{}));
   WEFTLINE_TRY(fill_strides(layout, made->strides.data()));
   WEFTLINE_TRY(tensor.prepare_for_export(consumer));
   made->tensor = tensor;
@@ -69,7 +71,7 @@ expected<DLManagedTensor*, Error> export_to_dlpack(const Tensor& tensor, StreamR
 expected<DLManagedTensorVersioned*, Error> export_to_dlpack_versioned(const Tensor& tensor,
                                                                       StreamRef consumer) {
   WEFTLINE_ASSIGN(auto made, make_export<DLManagedTensorVersioned>(tensor, consumer));
-  made->managed.version = {1, 0};
+  made->managed.version = kDlpackExportVersion;
   made->managed.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
   return &made.release()->managed;
 }

@@ -6,13 +6,30 @@
 #include "dlpack_view.hpp"
 #include "owned_backing.hpp"
 #include "retirement_queue.hpp"
+#include "weftline/tensor/dlpack_export.hpp"
+#include "weftline/tensor/dlpack_helpers.hpp"
 
 namespace weftline {
 namespace {
 
-/// The bytes of a foreign tensor, until its deleter has run. `Managed` is either of DLPack's two.
+/// A tensor without a version is taken for one of ours.
+DlpackOrigin origin_of(const DLManagedTensor&) noexcept { return {kDlpackExportVersion, 0}; }
+DlpackOrigin origin_of(const DLManagedTensorVersioned& managed) noexcept {
+  return {managed.version, managed.flags};
+}
+
+/// What is the same for either of DLPack's two.
+class ForeignBacking : public OwnedBacking {
+ public:
+  [[nodiscard]] const DlpackOrigin& origin() const noexcept { return origin_; }
+
+ protected:
+  DlpackOrigin origin_{};
+};
+
+/// The bytes of a foreign tensor, until its deleter has run.
 template <class Managed>
-class DlpackBacking final : public OwnedBacking {
+class DlpackBacking final : public ForeignBacking {
  public:
   ~DlpackBacking() override {
     if (managed_ != nullptr && managed_->deleter != nullptr) managed_->deleter(managed_);
@@ -22,6 +39,7 @@ class DlpackBacking final : public OwnedBacking {
   void own(Managed& managed, const TensorLayout& layout) noexcept {
     begin_life(layout);
     if (device() != nullptr) readiness().set_unknown();
+    origin_ = origin_of(managed);
     managed_ = &managed;
   }
 
@@ -79,7 +97,21 @@ expected<Tensor, Error> make_tensor_from_dlpack_versioned(DLManagedTensorVersion
                     "." + std::to_string(managed->version.minor) +
                     ", and this library knows 1.x; ask the producer for that");
   }
+  const DLTensor& tensor = managed->dl_tensor;
+  if (dlpack_version_requires_explicit_strides(managed->version) && tensor.ndim > 0 &&
+      tensor.strides == nullptr) {
+    return fail(ErrorCode::kInvalidArgument, "DLPACK_FIELD_NULL",
+                "DLPack import: strides are null for ndim " + std::to_string(tensor.ndim) +
+                    ", which version " + std::to_string(managed->version.major) + "." +
+                    std::to_string(managed->version.minor) +
+                    " does not allow; ask the producer to set them");
+  }
   return import(managed, options);
+}
+
+std::optional<DlpackOrigin> dlpack_origin(const Tensor& tensor) noexcept {
+  const auto* const foreign = dynamic_cast<const ForeignBacking*>(tensor.backing());
+  return foreign != nullptr ? std::optional(foreign->origin()) : std::nullopt;
 }
 
 }  // namespace weftline

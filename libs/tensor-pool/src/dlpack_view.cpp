@@ -106,9 +106,7 @@ expected<std::byte*, Error> data_of(const DLTensor& tensor, std::uint64_t span) 
 
 }  // namespace
 
-expected<DlpackView, Error> read_dlpack(const DLTensor& tensor, Device* device) {
-  DlpackView view;
-  WEFTLINE_ASSIGN(view.memory_kind, kind_of(tensor.device, device));
+expected<void, Error> check_dlpack_shape(const DLTensor& tensor) {
   if (tensor.ndim < 0 || tensor.ndim > static_cast<int>(kMaximumTensorRank)) {
     return refuse("DLPACK_RANK", "ndim is " + std::to_string(tensor.ndim) +
                                      "; it must be from 0 to " +
@@ -117,6 +115,13 @@ expected<DlpackView, Error> read_dlpack(const DLTensor& tensor, Device* device) 
   if (tensor.ndim > 0 && tensor.shape == nullptr) {
     return refuse("DLPACK_FIELD_NULL", "shape is null for ndim " + std::to_string(tensor.ndim));
   }
+  return {};
+}
+
+expected<DlpackView, Error> read_dlpack(const DLTensor& tensor, Device* device) {
+  DlpackView view;
+  WEFTLINE_ASSIGN(view.memory_kind, kind_of(tensor.device, device));
+  WEFTLINE_TRY(check_dlpack_shape(tensor));
   const std::uint64_t bits = std::uint64_t{tensor.dtype.bits} * tensor.dtype.lanes;
   if (bits == 0 || bits % 8 != 0) {
     return refuse("DLPACK_DTYPE", "an element has " + std::to_string(tensor.dtype.bits) +
@@ -137,16 +142,26 @@ expected<DlpackView, Error> read_dlpack(const DLTensor& tensor, Device* device) 
   return view;
 }
 
-expected<DLDevice, Error> dlpack_device(MemoryKind kind, const Device* device) {
-  if (kind == MemoryKind::kHost) return DLDevice{kDLCPU, 0};
-  if (kind == MemoryKind::kPinnedHost) return DLDevice{kDLCUDAHost, 0};
-  const bool cuda = device->id().kind == DeviceKind::kCuda;
-  const auto number = static_cast<int>(device->id().ordinal);
-  if (kind == MemoryKind::kCudaDevice) return DLDevice{cuda ? kDLCUDA : kDLExtDev, number};
-  if (cuda) return DLDevice{kDLCUDAManaged, number};
+expected<DLDevice, Error> dlpack_device(MemoryKind kind, DeviceId device) {
+  const bool cuda = device.kind == DeviceKind::kCuda;
+  const auto number = static_cast<int>(device.ordinal);
+  switch (kind) {
+    case MemoryKind::kHost:
+      return DLDevice{kDLCPU, 0};
+    case MemoryKind::kPinnedHost:
+      return DLDevice{kDLCUDAHost, 0};
+    case MemoryKind::kCudaDevice:
+      return DLDevice{cuda ? kDLCUDA : kDLExtDev, number};
+    case MemoryKind::kCudaManaged:
+      if (cuda) return DLDevice{kDLCUDAManaged, number};
+      return fail(ErrorCode::kNotSupported, "DLPACK_DEVICE_UNSUPPORTED",
+                  "DLPack has no name for managed memory of " + device.to_string() +
+                      "; use pinned or device memory");
+    case MemoryKind::kUnknown:
+      break;
+  }
   return fail(ErrorCode::kNotSupported, "DLPACK_DEVICE_UNSUPPORTED",
-              "DLPack has no name for managed memory of " + device->id().to_string() +
-                  "; use pinned or device memory");
+              "DLPack has no name for memory of an unknown kind");
 }
 
 }  // namespace weftline

@@ -22,7 +22,11 @@ struct DlpackView {
 /// Refusals: see make_tensor_from_dlpack().
 [[nodiscard]] expected<DlpackView, Error> read_dlpack(const DLTensor& tensor, Device* device);
 
-/// DLPack's name for that memory; kNotSupported (DLPACK_DEVICE_UNSUPPORTED) where it has none.
-[[nodiscard]] expected<DLDevice, Error> dlpack_device(MemoryKind kind, const Device* device);
+/// Whether the rank is one that we have, and the shape there.
+[[nodiscard]] expected<void, Error> check_dlpack_shape(const DLTensor& tensor);
+
+/// DLPack's name for that memory, of that device where it belongs to one; kNotSupported
+/// (DLPACK_DEVICE_UNSUPPORTED) where it has none.
+[[nodiscard]] expected<DLDevice, Error> dlpack_device(MemoryKind kind, DeviceId device);
 
 }  // namespace weftline

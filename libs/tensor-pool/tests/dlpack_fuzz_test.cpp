@@ -37,7 +37,8 @@ class HeaderSource {
                 static_cast<std::uint16_t>(rarely() ? pick(65536) : 1)};
     dl.device = {rarely() ? static_cast<DLDeviceType>(pick(16)) : kDLCPU,
                  static_cast<int>(pick(3))};
-    foreign.managed.version = {rarely() ? pick32() : 1, pick32()};
+    foreign.managed.version = {rarely() ? pick32() : 1,
+                               rarely() ? pick32() : static_cast<std::uint32_t>(pick(3))};
   }
 
  private:
@@ -64,6 +65,10 @@ Wide model_span(const DLManagedTensorVersioned& managed) {
   const Wide element_bits = Wide{dl.dtype.bits} * dl.dtype.lanes;
   if (managed.version.major > 1 || dl.device.device_type != kDLCPU || dl.ndim < 0 || dl.ndim > 8 ||
       (dl.ndim > 0 && dl.shape == nullptr) || element_bits == 0 || element_bits % 8 != 0) {
+    return -1;
+  }
+  if (dl.ndim > 0 && dl.strides == nullptr && managed.version.major == 1 &&
+      managed.version.minor >= 2) {
     return -1;
   }
   const Wide element = element_bits / 8;

@@ -11,6 +11,7 @@
 
 #include "foreign_tensor.hpp"
 #include "pool_fixture.hpp"
+#include "weftline/tensor/dlpack_export.hpp"
 #include "weftline/testing/scripted_device.hpp"
 
 namespace weftline {
@@ -224,8 +225,54 @@ TEST_CASE("null and newer major versions are refused") {
   CHECK(refusal(refused) == Refusal{ErrorCode::kInvalidArgument, "DLPACK_VERSION"});
   CHECK_THAT(refused.error().message, ContainsSubstring("version 2.0"));
   foreign.managed.version = {1, 9};
+  foreign.set_strides({1});
   CHECK(import(foreign.managed).has_value());
   CHECK(foreign.deleted == 1);
+}
+
+TEST_CASE("strides may be missing before DLPack 1.2, and from there on for scalars only") {
+  ForeignTensor<DLManagedTensorVersioned> foreign({4});
+  foreign.managed.version = {1, 1};
+  CHECK(must(import(foreign.managed)).byte_size() == 4);
+  CHECK(foreign.deleted == 1);
+  foreign.managed.version = {1, 2};
+  const auto refused = import(foreign.managed);
+  CHECK(refusal(refused) == Refusal{ErrorCode::kInvalidArgument, "DLPACK_FIELD_NULL"});
+  CHECK_THAT(refused.error().message, ContainsSubstring("strides are null for ndim 1"));
+  CHECK(foreign.deleted == 1);
+  foreign.managed.dl_tensor.ndim = 0;
+  CHECK(must(import(foreign.managed)).byte_size() == 1);
+  foreign.managed.dl_tensor.ndim = -1;
+  CHECK(refusal(import(foreign.managed)).token == "DLPACK_RANK");
+}
+
+TEST_CASE(
+    "an import keeps its producer's version and flags, and stays read-only whatever they say") {
+  ForeignTensor<DLManagedTensorVersioned> foreign({4});
+  foreign.managed.version = {1, 1};
+  foreign.managed.flags = DLPACK_FLAG_BITMASK_IS_COPIED | (std::uint64_t{1} << 40);
+  Tensor tensor = must(import(foreign.managed));
+  const auto origin = dlpack_origin(tensor);
+  REQUIRE(origin.has_value());
+  CHECK(origin->version.major == 1);
+  CHECK(origin->version.minor == 1);
+  CHECK(origin->flags == (DLPACK_FLAG_BITMASK_IS_COPIED | (std::uint64_t{1} << 40)));
+  CHECK(refusal(tensor.mutable_data()).code == ErrorCode::kPermissionDenied);
+  // The consumer of an export has no copy of its own.
+  DLManagedTensorVersioned* const exported = must(export_to_dlpack_versioned(tensor, {}));
+  CHECK(exported->flags == DLPACK_FLAG_BITMASK_READ_ONLY);
+  exported->deleter(exported);
+
+  ForeignTensor<DLManagedTensor> plain({4});
+  const auto without = dlpack_origin(must(import(plain.managed)));
+  REQUIRE(without.has_value());
+  CHECK(without->version.major == kDlpackExportVersion.major);
+  CHECK(without->version.minor == kDlpackExportVersion.minor);
+  CHECK(without->flags == 0);
+
+  TensorPool pool = must_build(host_options(1));
+  CHECK_FALSE(dlpack_origin(publish_one(pool)).has_value());
+  CHECK_FALSE(dlpack_origin(Tensor{}).has_value());
 }
 
 TEST_CASE("a tensor on a device is only taken with that device and a worker") {

@@ -8,6 +8,9 @@
 
 namespace weftline {
 
+/// The version of exports that have one: DLPack 1.0, which later 1.x consumers read as well.
+inline constexpr DLPackVersion kDlpackExportVersion{1, 0};
+
 /// Hands a tensor to another library, without a copy. The result holds one handle until its deleter
 /// runs (any thread; it is the drop of a handle), so a pool's slot stays lent. The bytes are
 /// read-only: the versioned form says so in its flags, the other can't, so give it only to a

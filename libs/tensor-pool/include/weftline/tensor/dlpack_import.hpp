@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "weftline/core/error.hpp"
 #include "weftline/cuda/device.hpp"
@@ -49,8 +50,21 @@ struct DlpackImportOptions {
 /// with the codes of TensorLayout.
 [[nodiscard]] expected<Tensor, Error> make_tensor_from_dlpack(
     DLManagedTensor* managed, const DlpackImportOptions& options = {});
-/// The same for DLPack 1.x; a newer major version is kInvalidArgument (DLPACK_VERSION).
+/// The same for DLPack 1.x; a newer major version is kInvalidArgument (DLPACK_VERSION). From 1.2 on
+/// strides may not be missing (DLPACK_FIELD_NULL).
 [[nodiscard]] expected<Tensor, Error> make_tensor_from_dlpack_versioned(
     DLManagedTensorVersioned* managed, const DlpackImportOptions& options = {});
+
+/// What the producer of an imported tensor said of it.
+struct DlpackOrigin {
+  /// A tensor without one counts as of the version that this library exports.
+  DLPackVersion version{};
+  /// DLPACK_FLAG_BITMASK_…, bits that are not known here included; 0 without a version. They are
+  /// for the importer to know: the tensor is read-only whatever they say, and a copy that was the
+  /// importer's own alone is shared from here on, so an export does not pass them on.
+  std::uint64_t flags{0};
+};
+/// Nothing for a tensor that is not imported from DLPack, or empty.
+[[nodiscard]] std::optional<DlpackOrigin> dlpack_origin(const Tensor& tensor) noexcept;
 
 }  // namespace weftline

@@ -12,6 +12,7 @@
 // NOLINTBEGIN(readability-identifier-naming): the names are DLPack's
 #define DLPACK_MAJOR_VERSION 1
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 // NOLINTEND(readability-identifier-naming)
 
 struct DLPackVersion {

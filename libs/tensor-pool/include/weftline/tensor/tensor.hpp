@@ -130,6 +130,8 @@ class Tensor {
   /// For exporters: as synchronize_for_consumer_stream(), for a consumer whose later streams nobody
   /// will name. A left out fence comes back (TensorPoolOptions::fused_stream).
   expected<void, Error> prepare_for_export(StreamRef stream) const noexcept;
+  /// For libraries that make tensors, to know their own again. Null for an empty handle.
+  [[nodiscard]] const TensorBacking* backing() const noexcept { return backing_; }
   /// Takes over one reference. For libraries that make tensors.
   static Tensor adopt(TensorBacking& backing) noexcept { return Tensor(&backing); }
 
