@@ -8,9 +8,11 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "pool_fixture.hpp"
+#include "weftline/cuda/host_task.hpp"
 #include "weftline/testing/scripted_device.hpp"
 
 namespace weftline {
@@ -194,9 +196,9 @@ class ModelRun {
     const auto index = pick_in(Is::kPublished);
     if (!index) return;
     auto& handles = held_[*index].handles;
-    const auto victim = static_cast<std::ptrdiff_t>(pick(handles.size()));
+    std::swap(handles[pick(handles.size())], handles.back());
     ModelSlot& slot = model_[*index];
-    handles.erase(handles.begin() + victim);
+    let_go([](Held& held) { held.handles.pop_back(); }, held_[*index]);
     if (--slot.handles > 0) return;
     if (slot.device_phase) slot.pending[slot.producer] = slot.ready;
     for (const std::size_t stream : slot.consumers) slot.pending[stream] = queue_on(stream);
@@ -208,10 +210,17 @@ class ModelRun {
     const auto index = pick_in(state);
     if (!index) return;
     held_[*index].guard.reset();
-    held_[*index].loan.reset();
+    let_go([](Held& held) { held.loan.reset(); }, held_[*index]);
     ModelSlot& slot = model_[*index];
     if (slot.device_phase) slot.pending[slot.producer] = queue_on(slot.producer);
     retire(slot);
+  }
+
+  /// At once, or in a host task: then the records are due at the next poll, which comes at once.
+  void let_go(void (*drop)(Held&), Held& held) {
+    if (pick(3) != 0) return drop(held);
+    HostTask([drop, from = &held] { drop(*from); })();
+    static_cast<void>(pool_->has_free_slot(kSlots));
   }
 
   void pass_stream(std::size_t stream) {
