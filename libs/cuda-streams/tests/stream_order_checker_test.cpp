@@ -39,7 +39,8 @@ struct Watched {
   }
   void read(const Stream& stream, std::uint64_t begin = 0, std::uint64_t bytes = 1024) {
     const MemoryAccess range{block.data() + begin, bytes};
-    must(launch(stream.ref(), {&range, 1}, {}, [] {}, kNoCuda));
+    must(launch(
+        stream.ref(), {&range, 1}, {}, [] {}, kNoCuda));
   }
   [[nodiscard]] std::uint64_t reports() const { return checker->report_count(); }
 };

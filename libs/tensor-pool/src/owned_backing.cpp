@@ -23,6 +23,7 @@ void OwnedBacking::last_reference_dropped() noexcept {
     delete this;
     return;
   }
+  declare_end();
   // A host task may not call the device, so there all is left to the worker.
   if (!in_host_task()) {
     // Here, while the streams are known to be alive. What fails is tried again by the worker.

@@ -71,6 +71,7 @@ expected<void, Error> PoolSlot::commit_device_phase() noexcept {
 // Rule 3: the bytes stay out of use until every lease is gone (it is, here) and every stream that
 // may touch them has passed its work.
 void PoolSlot::last_reference_dropped() noexcept {
+  declare_end();
   if (device_phase_) unfenced_ = readiness().elided_on(producer_stream_);
   advance(state(), has_pending_work() ? retire() : SlotState::kFree);
   core_->take_back(*this);

@@ -96,10 +96,12 @@ class PoolSlot final : public TensorBacking {
   /// After check_write(), and for a host phase once the slot is fenced.
   expected<void, Error> begin_write(StreamRef stream) noexcept {
     if (stream) WEFTLINE_TRY(begin_device_phase(stream));
+    declare_use(stream, MemoryUse::kWrite, stream ? "write phase" : "host write phase");
     advance(SlotState::kLoaned, SlotState::kWriting);
     return {};
   }
   expected<void, Error> commit() noexcept {
+    declare_end();
     if (device_phase_) WEFTLINE_TRY(commit_device_phase());
     advance(SlotState::kWriting, SlotState::kCommitted);
     return {};

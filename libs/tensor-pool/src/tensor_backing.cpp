@@ -15,6 +15,16 @@ void TensorBacking::set_memory(MemoryKind kind, Device* device, std::byte* data,
   waits_ = &waits;
 }
 
+void TensorBacking::tell_use(StreamRef stream, MemoryUse use, std::string_view operation) noexcept {
+  if (StreamOrderChecker* const checker = device_->order_checker()) {
+    checker->begin_use(this, stream, use, {data_, layout_.byte_span()}, operation);
+  }
+}
+
+void TensorBacking::tell_end() noexcept {
+  if (StreamOrderChecker* const checker = device_->order_checker()) checker->end_uses(this);
+}
+
 expected<void, Error> TensorBacking::check_stream(StreamRef stream) const noexcept {
   if (stream.get() == nullptr) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");

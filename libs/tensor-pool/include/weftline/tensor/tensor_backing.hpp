@@ -90,12 +90,23 @@ class alignas(64) TensorBacking {
   [[nodiscard]] Readiness& readiness() noexcept { return readiness_; }
   [[nodiscard]] ReleaseSet& releases() noexcept { return releases_; }
   [[nodiscard]] const ReleaseSet& releases() const noexcept { return releases_; }
+  // For a StreamOrderChecker; nothing where nobody watches the device.
+  /// From now until `declare_end()` the bytes are used in the order of `stream`, or by the host.
+  void declare_use(StreamRef stream, MemoryUse use, std::string_view operation) noexcept {
+    if (device_ != nullptr) tell_use(stream, use, operation);
+  }
+  /// A phase is over, or the last handle gone: before what marks it on the streams.
+  void declare_end() noexcept {
+    if (device_ != nullptr) tell_end();
+  }
   /// True when device work on the bytes is neither known to have passed nor on a release stream.
   [[nodiscard]] bool holds_unproven_work() const noexcept {
     return unproven_.load(std::memory_order_relaxed);
   }
 
  private:
+  void tell_use(StreamRef stream, MemoryUse use, std::string_view operation) noexcept;
+  void tell_end() noexcept;
   /// Something that the proof behind a left out fence does not cover: from here on the tensor has
   /// all its fences (rule 5). Nothing where none was left out.
   expected<void, Error> make_explicit() noexcept;
