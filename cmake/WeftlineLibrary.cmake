@@ -168,7 +168,7 @@ function(weftline_library name)
   set_property(GLOBAL PROPERTY WEFTLINE_${name}_DEPS "${own_DEPS}")
   set_property(GLOBAL PROPERTY WEFTLINE_${name}_LINKED "${linked}")
 
-  if(EXISTS "${dir}/testing" AND WEFTLINE_BUILD_TESTS)
+  if(EXISTS "${dir}/testing" AND (WEFTLINE_BUILD_TESTS OR WEFTLINE_BUILD_BENCH))
     file(GLOB_RECURSE testing_sources CONFIGURE_DEPENDS "${dir}/testing/src/*.cpp")
     weftline_internal_library(${name}-testing
       SOURCES ${testing_sources}

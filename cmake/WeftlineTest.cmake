@@ -17,6 +17,7 @@
 #   tests/*_stress_test.cpp  <name>-stress-tests  labels <name>, stress
 #   tests/*_test.cpp         <name>-tests         label <name>
 #   bench/*_bench.cpp        <name>-bench
+#   bench/*_gpu_bench_cuda.cpp, *_gpu_bench.cu   <name>-gpu-bench, where CUDA is built
 
 if(WEFTLINE_BUILD_TESTS)
   find_package(Catch2 3 CONFIG QUIET)
@@ -135,9 +136,14 @@ endfunction()
 
 function(weftline_library_bench name)
   set(dir "${CMAKE_CURRENT_SOURCE_DIR}")
+  weftline_library_test_libs(${name} libs)
   file(GLOB sources CONFIGURE_DEPENDS "${dir}/bench/*_bench.cpp")
   if(sources)
-    weftline_library_test_libs(${name} libs)
     weftline_bench(${name}-bench SOURCES ${sources} LIBS ${libs} INCLUDE "${dir}/src" "${dir}/bench")
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "${dir}/bench/*_gpu_bench_cuda.cpp" "${dir}/bench/*_gpu_bench.cu")
+  if(sources AND WEFTLINE_HAVE_CUDA)
+    weftline_bench(${name}-gpu-bench SOURCES ${sources} LIBS ${libs}
+      INCLUDE "${dir}/src" "${dir}/bench")
   endif()
 endfunction()

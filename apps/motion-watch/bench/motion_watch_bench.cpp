@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,9 +19,9 @@
 
 #include "graph.hpp"
 #include "plain_loop.hpp"
-#include "weftline/core/json.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/runtime/run_session.hpp"
+#include "weftline/testing/bench_main.hpp"
 
 namespace motion_watch {
 namespace {
@@ -99,11 +98,6 @@ void use_cores(const cpu_set_t& all, int count) {
   sched_setaffinity(0, sizeof chosen, &chosen);
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 /// Peak resident bytes of this process since the last reset.
 std::uint64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
@@ -116,21 +110,7 @@ void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 /// Numbers as text with three decimals: ci/bench reads plain JSON numbers, which the canonical form
 /// does not have.
-std::string number(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3f", value);
-  return text;
-}
-
-std::string row(const std::string& name, const std::string& unit, double value, double floor,
-                const std::string& target, const std::string& note) {
-  const auto quoted = [](const std::string& text) { return weftline::JsonValue(text).dump(); };
-  return "{\"name\":" + quoted(name) + ",\"unit\":" + quoted(unit) + ",\"value\":" + number(value) +
-         ",\"floor\":" + number(floor) + ",\"ratio\":" + number(value / floor) +
-         ",\"target\":" + quoted(target) + ",\"note\":" + quoted(note) + "}";
-}
-
-std::vector<std::string> measure(bool quick) {
+std::vector<weftline::testing::BenchRow> measure(bool quick) {
   const char* video = std::getenv("WEFTLINE_SAMPLE_VIDEO");
   SourceOptions source;
   if (video != nullptr) source.input = video;
@@ -147,7 +127,7 @@ std::vector<std::string> measure(bool quick) {
   const RuntimeFolder runtime;
   cpu_set_t all;
   sched_getaffinity(0, sizeof all, &all);
-  std::vector<std::string> rows;
+  std::vector<weftline::testing::BenchRow> rows;
   // First, while the process is fresh: what earlier runs had freed would hide what this one takes.
   malloc_trim(0);
   reset_peak();
@@ -156,9 +136,12 @@ std::vector<std::string> measure(bool quick) {
   const std::uint64_t grown = peak_resident_bytes() - before;
   constexpr double kMiB = 1024.0 * 1024.0;
   rows.push_back(
-      row("motion-watch peak memory", "MiB", static_cast<double>(grown) / kMiB,
-          static_cast<double>(result.declared_bytes) / kMiB, "none",
-          "growth of the resident peak during the first run; floor: bytes of the plan's pools"));
+      {.name = "motion-watch peak memory",
+       .unit = "MiB",
+       .value = static_cast<double>(grown) / kMiB,
+       .floor = static_cast<double>(result.declared_bytes) / kMiB,
+       .note =
+           "growth of the resident peak during the first run; floor: bytes of the plan's pools"});
   for (const int cores : {1, 2}) {
     if (CPU_COUNT(&all) < cores) continue;
     use_cores(all, cores);
@@ -170,10 +153,13 @@ std::vector<std::string> measure(bool quick) {
       graph.push_back(job(options, runtime.path()).fps);
     }
     const std::string suffix = cores == 1 ? " on one core" : " on two cores";
-    rows.push_back(row("motion-watch host" + suffix, "frames/s", median(graph), median(plain),
-                       cores == 1 ? "ratio >= 1" : "ratio > 1",
-                       what + ", --speed max, no recorder; floor: the plain loop, median of " +
-                           std::to_string(rounds) + " in turn"));
+    rows.push_back({.name = "motion-watch host" + suffix,
+                    .unit = "frames/s",
+                    .value = weftline::testing::median(graph),
+                    .floor = weftline::testing::median(plain),
+                    .target = cores == 1 ? "ratio >= 1" : "ratio > 1",
+                    .note = what + ", --speed max, no recorder; floor: the plain loop, median of " +
+                            std::to_string(rounds) + " in turn"});
   }
   return rows;
 }
@@ -182,32 +168,5 @@ std::vector<std::string> measure(bool quick) {
 }  // namespace motion_watch
 
 int main(int argc, char** argv) {
-  std::string json;
-  bool quick = false;
-  for (int index = 1; index < argc; ++index) {
-    const std::string argument = argv[index];
-    if (argument == "--quick") {
-      quick = true;
-    } else if (argument == "--weftline-json" && index + 1 < argc) {
-      json = argv[++index];
-    } else {
-      std::fprintf(stderr, "usage: %s --weftline-json FILE [--quick]\n", argv[0]);
-      return 2;
-    }
-  }
-  try {
-    const auto rows = motion_watch::measure(quick);
-    std::string text = "[";
-    for (const auto& each : rows) text += (text.size() > 1 ? ",\n" : "\n") + each;
-    text += "\n]\n";
-    if (json.empty()) {
-      std::fputs(text.c_str(), stdout);
-    } else {
-      std::ofstream(json) << text;
-    }
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 1;
-  }
-  return 0;
+  return weftline::testing::bench_main(argc, argv, motion_watch::measure);
 }

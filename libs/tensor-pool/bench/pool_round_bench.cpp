@@ -8,15 +8,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "weftline/core/json.hpp"
 #include "weftline/tensor/publication.hpp"
 #include "weftline/tensor/tensor_pool.hpp"
+#include "weftline/testing/bench_main.hpp"
 
 namespace weftline {
 namespace {
@@ -131,18 +129,7 @@ double nanoseconds_per_round(int rounds, Round&& round) {
   return spent.count() / rounds;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-std::string number(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3f", value);
-  return text;
-}
-
-std::string measure(bool quick) {
+std::vector<testing::BenchRow> measure(bool quick) {
   const int rounds = quick ? 100'000 : 1'000'000;
   const int repetitions = quick ? 5 : 15;
   auto pool = TensorPool::build({.name = "bench", .slot_bytes = 64, .slot_count = kSlots});
@@ -158,40 +145,24 @@ std::string measure(bool quick) {
     plain_floors.push_back(nanoseconds_per_round(rounds, [&] { plain.round(); }));
     values.push_back(nanoseconds_per_round(rounds, [&] { pool_round(*pool); }));
   }
-  const double floor = median(floors);
-  const double value = median(values);
-  const std::string note =
-      "allocate, write, commit, publish, receive, release of a host tensor, uncontended; floor: "
-      "pop and push of a lock-free list with two atomic changes of a count (with a plain list, for "
-      "one thread only: " +
-      number(median(plain_floors)) + " ns); medians of " + std::to_string(repetitions) + " in turn";
-  return "[\n{\"name\":\"tensor-pool host tensor round\",\"unit\":\"ns\",\"value\":" +
-         number(value) + ",\"floor\":" + number(floor) + ",\"ratio\":" + number(value / floor) +
-         ",\"target\":\"ratio <= 3\",\"note\":" + JsonValue(note).dump() + "}\n]\n";
+  char plain_floor[64];
+  std::snprintf(plain_floor, sizeof plain_floor, "%.1f", testing::median(plain_floors));
+  return {
+      {.name = "tensor-pool host tensor round",
+       .unit = "ns",
+       .value = testing::median(values),
+       .floor = testing::median(floors),
+       .target = "ratio <= 3",
+       .note = "allocate, write, commit, publish, receive, release of a host tensor, "
+               "uncontended; floor: pop and push of a lock-free list with two atomic changes of "
+               "a count (with a plain list, for one thread only: " +
+               std::string(plain_floor) + " ns); medians of " + std::to_string(repetitions) +
+               " in turn"}};
 }
 
 }  // namespace
 }  // namespace weftline
 
 int main(int argc, char** argv) {
-  std::string json;
-  bool quick = false;
-  for (int index = 1; index < argc; ++index) {
-    const std::string argument = argv[index];
-    if (argument == "--quick") {
-      quick = true;
-    } else if (argument == "--weftline-json" && index + 1 < argc) {
-      json = argv[++index];
-    } else {
-      std::fprintf(stderr, "usage: %s --weftline-json FILE [--quick]\n", argv[0]);
-      return 2;
-    }
-  }
-  const std::string rows = weftline::measure(quick);
-  if (json.empty()) {
-    std::fputs(rows.c_str(), stdout);
-  } else {
-    std::ofstream(json) << rows;
-  }
-  return 0;
+  return weftline::testing::bench_main(argc, argv, weftline::measure);
 }
