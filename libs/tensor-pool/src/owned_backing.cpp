@@ -43,9 +43,7 @@ expected<bool, Error> OwnedBacking::has_passed() noexcept {
     WEFTLINE_TRY(releases().record());
     released_ = true;
   }
-  WEFTLINE_ASSIGN(const bool written, readiness().passed());
-  if (!written) return false;
-  return releases().poll();
+  return work_has_passed();
 }
 
 }  // namespace weftline

@@ -98,10 +98,7 @@ expected<void, Error> PoolSlot::record_pending_work() noexcept {
 
 expected<bool, Error> PoolSlot::has_passed() noexcept {
   if (record_due_) WEFTLINE_TRY(record_pending_work());
-  // Without consumer streams (nobody there, or readers on the host) the producer's own work counts.
-  WEFTLINE_ASSIGN(const bool written, readiness().passed());
-  if (!written) return false;
-  return releases().poll();
+  return work_has_passed();
 }
 
 expected<bool, Error> PoolSlot::fence_passed() noexcept {

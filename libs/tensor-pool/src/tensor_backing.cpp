@@ -25,6 +25,17 @@ void TensorBacking::tell_end() noexcept {
   if (StreamOrderChecker* const checker = device_->order_checker()) checker->end_uses(this);
 }
 
+// A reader that waited for the writer passes after it: one question less per life, and an event
+// that is done is the dearest to ask (1.3 us on an H200).
+expected<bool, Error> TensorBacking::work_has_passed() noexcept {
+  if (!reader_awaits_writer_.load(std::memory_order_relaxed)) {
+    // Without consumer streams (nobody there, or readers on the host) the writer's work counts.
+    WEFTLINE_ASSIGN(const bool written, readiness_.passed());
+    if (!written) return false;
+  }
+  return releases_.poll();
+}
+
 expected<void, Error> TensorBacking::check_stream(StreamRef stream) const noexcept {
   if (stream.get() == nullptr) {
     return fail(ErrorCode::kInvalidArgument, "TENSOR_STREAM_REQUIRED");
@@ -66,6 +77,7 @@ expected<void, Error> TensorBacking::prepare(StreamRef stream, HostWait without_
   } else {
     WEFTLINE_TRY(add_release_stream(stream));
     WEFTLINE_TRY(enqueue_ready_wait(stream));
+    reader_awaits_writer_.store(true, std::memory_order_relaxed);
   }
   declare_use(stream, MemoryUse::kRead, "received tensor");
   return {};

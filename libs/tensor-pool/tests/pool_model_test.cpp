@@ -182,7 +182,11 @@ class ModelRun {
     const bool fits = slot.consumers.contains(stream) || slot.consumers.size() < kReleaseStreams;
     const auto prepared = held_[*index].handles[0].prepare_for_consumer(streams_[stream].ref());
     REQUIRE(prepared.has_value() == fits);
-    if (fits) slot.consumers.insert(stream);
+    if (!fits) return;
+    slot.consumers.insert(stream);
+    if (slot.device_phase) {
+      waits_[stream].push_back({queue_on(stream), slot.producer, slot.ready});
+    }
   }
 
   void copy_handle() {
@@ -225,9 +229,17 @@ class ModelRun {
 
   void pass_stream(std::size_t stream) {
     device_->pass(streams_[stream].ref());
-    passed_[stream] = queued_[stream];
+    pass_up_to(stream, queued_[stream]);
     for (ModelSlot& slot : model_) {
       if (slot.is == Is::kRetiring) retire(slot);
+    }
+  }
+
+  void pass_up_to(std::size_t stream, std::uint64_t position) {
+    if (passed_[stream] >= position) return;
+    passed_[stream] = position;
+    for (const Wait& wait : waits_[stream]) {
+      if (wait.at <= position) pass_up_to(wait.producer, wait.ready);
     }
   }
 
@@ -244,6 +256,12 @@ class ModelRun {
   std::array<Held, kSlots> held_{};
   std::array<std::uint64_t, kStreams> queued_{};
   std::array<std::uint64_t, kStreams> passed_{};
+  struct Wait {
+    std::uint64_t at;
+    std::size_t producer;
+    std::uint64_t ready;
+  };
+  std::array<std::vector<Wait>, kStreams> waits_{};
 };
 
 TEST_CASE("any sequence of operations keeps to the slot model and leaks nothing") {

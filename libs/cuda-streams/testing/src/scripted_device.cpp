@@ -9,8 +9,16 @@ namespace weftline::testing {
 
 void ScriptedDevice::pass(StreamRef stream) {
   std::lock_guard lock(mutex_);
-  StreamState& state = at(stream.get());
-  state.passed = state.queued;
+  pass_up_to(at(stream.get()), at(stream.get()).queued);
+}
+
+void ScriptedDevice::pass_up_to(StreamState& stream, std::uint64_t position) {
+  if (stream.passed >= position) return;
+  stream.passed = position;
+  for (const WaitState& wait : stream.waits) {
+    if (wait.at <= position) pass_up_to(*wait.stream, wait.position);
+  }
+  std::erase_if(stream.waits, [&](const WaitState& wait) { return wait.at <= position; });
 }
 
 void ScriptedDevice::break_operation(Op op) {
@@ -36,7 +44,7 @@ std::size_t ScriptedDevice::count(Op op) const {
 }
 
 expected<CUstream_st*, Error> ScriptedDevice::do_create_stream(const StreamOptions&) {
-  streams_.emplace_back();
+  streams_.emplace_back().waits.reserve(1024);  // so that a test can count allocations of others
   return reinterpret_cast<CUstream_st*>(&streams_.back());
 }
 
@@ -70,7 +78,14 @@ expected<void, Error> ScriptedDevice::do_record(CUevent_st* event, CUstream_st* 
 
 expected<void, Error> ScriptedDevice::do_wait(CUstream_st* stream, CUevent_st* event) noexcept {
   std::lock_guard lock(mutex_);
-  return log({Op::kWait, {*this, stream}, {*this, event}});
+  WEFTLINE_TRY(log({Op::kWait, {*this, stream}, {*this, event}}));
+  const EventState& awaited = at(event);
+  StreamState& waiting = at(stream);
+  // Work of its own: it has not passed before the other stream has.
+  if (awaited.stream != nullptr && awaited.stream->passed < awaited.position) {
+    waiting.waits.push_back({++waiting.queued, awaited.stream, awaited.position});
+  }
+  return {};
 }
 
 expected<bool, Error> ScriptedDevice::do_is_complete(CUevent_st* event) noexcept {
@@ -116,16 +131,14 @@ expected<void, Error> ScriptedDevice::do_synchronize_event(CUevent_st* event) no
   std::lock_guard lock(mutex_);
   WEFTLINE_TRY(log({Op::kSynchronizeEvent, {}, {*this, event}}));
   EventState& state = at(event);
-  if (state.stream != nullptr) {
-    state.stream->passed = std::max(state.stream->passed, state.position);
-  }
+  if (state.stream != nullptr) pass_up_to(*state.stream, state.position);
   return {};
 }
 
 expected<void, Error> ScriptedDevice::do_synchronize_stream(CUstream_st* stream) noexcept {
   std::lock_guard lock(mutex_);
   WEFTLINE_TRY(log({Op::kSynchronizeStream, {*this, stream}, {}}));
-  at(stream).passed = at(stream).queued;
+  pass_up_to(at(stream), at(stream).queued);
   return {};
 }
 

@@ -83,6 +83,7 @@ class alignas(64) TensorBacking {
   void begin_life() noexcept {
     readiness_.set_host_complete();
     releases_.clear();
+    reader_awaits_writer_.store(false, std::memory_order_relaxed);
     references_.store(1, std::memory_order_relaxed);
   }
   /// Whether it is a stream of the device, and not the default one.
@@ -99,6 +100,9 @@ class alignas(64) TensorBacking {
   void declare_end() noexcept {
     if (device_ != nullptr) tell_end();
   }
+  /// Whether all recorded work on the bytes has passed: the writer's, and that of the release
+  /// streams.
+  [[nodiscard]] expected<bool, Error> work_has_passed() noexcept;
   /// True when device work on the bytes is neither known to have passed nor on a release stream.
   [[nodiscard]] bool holds_unproven_work() const noexcept {
     return unproven_.load(std::memory_order_relaxed);
@@ -123,6 +127,7 @@ class alignas(64) TensorBacking {
 
   std::atomic<std::uint32_t> references_{0};
   std::atomic<bool> unproven_{false};
+  std::atomic<bool> reader_awaits_writer_{false};  ///< Some release stream waits for readiness.
   MemoryKind memory_kind_{MemoryKind::kUnknown};
   Device* device_{nullptr};
   std::byte* data_{nullptr};

@@ -17,8 +17,8 @@ namespace weftline::testing {
 
 /// A device whose streams move only when the test says so, and that logs what it is asked to do.
 /// Copies and fills happen at once; what is scripted is when their completion shows. Not for
-/// anything but unit tests: nothing here runs concurrently, and waits between streams are logged,
-/// not obeyed.
+/// anything but unit tests: nothing here runs concurrently. A stream that passes has passed what it
+/// waits for.
 class ScriptedDevice final : public Device {
  public:
   ScriptedDevice()
@@ -42,7 +42,7 @@ class ScriptedDevice final : public Device {
     return std::make_shared<ScriptedDevice>();
   }
 
-  /// All work queued on the stream so far is done.
+  /// All work queued on the stream so far is done, and what that waits for.
   void pass(StreamRef stream);
   /// From now on this operation fails with kFailure: once in words (SCRIPTED_FAILURE), then as a
   /// lost CUDA device does, with a token only (SCRIPTED_LOST).
@@ -87,9 +87,16 @@ class ScriptedDevice final : public Device {
   void do_destroy_event(CUevent_st*) noexcept override { --live_events_; }
   void do_free(MemoryKind, std::byte* data, std::uint64_t bytes) noexcept override;
 
+  struct StreamState;
+  struct WaitState {
+    std::uint64_t at{0};  // of the waiting stream
+    StreamState* stream{nullptr};
+    std::uint64_t position{0};
+  };
   struct StreamState {
     std::uint64_t queued{0};
     std::uint64_t passed{0};
+    std::vector<WaitState> waits{};
   };
   struct EventState {
     StreamState* stream{nullptr};
@@ -100,6 +107,7 @@ class ScriptedDevice final : public Device {
   static EventState& at(CUevent_st* event) { return *reinterpret_cast<EventState*>(event); }
 
   expected<void, Error> log(const Call& call);
+  static void pass_up_to(StreamState& stream, std::uint64_t position);
 
   std::mutex mutex_{};
   std::deque<StreamState> streams_{};
