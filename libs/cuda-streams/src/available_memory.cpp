@@ -45,7 +45,10 @@ std::optional<std::uint64_t> read_number(const fs::path& file, std::string_view 
 std::uint64_t left_in_group(const Controller& controller, const fs::path& group,
                             std::uint64_t enough) {
   const auto limit = read_number(group / controller.limit);
-  const auto usage = limit ? read_number(group / controller.usage) : std::nullopt;
+  if (!limit) {
+    return kUnlimited;
+  }
+  const auto usage = read_number(group / controller.usage);
   if (!usage) {
     return kUnlimited;
   }
