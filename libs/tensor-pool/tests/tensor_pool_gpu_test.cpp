@@ -13,6 +13,10 @@
 #include "weftline/testing/bounded_wait.hpp"
 #include "weftline/testing/stream_gate.hpp"
 
+#ifdef WEFTLINE_WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
 namespace weftline {
 namespace {
 
@@ -197,6 +201,53 @@ TEST_CASE("loans given up at any step on a CUDA stream leave the pool full") {
   }
   CHECK(pool.usage().quarantined == 0);
 }
+
+#ifdef WEFTLINE_WITH_CUDA
+TEST_CASE("a pool works on while another thread captures a graph, and leaves the capture whole") {
+  constexpr std::size_t kFrames = 16;
+  const auto device = cuda_or_skip();
+  const Stream producer = must(device->create_stream({}));
+  const Stream consumer = must(device->create_stream({}));
+  const Stream captured = must(device->create_stream({}));
+  const MemoryBlock copy = must(device->allocate(MemoryKind::kPinnedHost, kFrameBytes));
+  TensorPool pool = frame_pool(device, MemoryKind::kCudaDevice, 2);
+  std::atomic<bool> captures{false};
+  std::atomic<bool> frames_done{false};
+  cudaError_t begun = cudaErrorUnknown;
+  cudaError_t ended = cudaErrorUnknown;
+  cudaGraph_t graph = nullptr;
+  {
+    const std::jthread capturer([&] {
+      static_cast<void>(device->make_current());
+      begun = cudaStreamBeginCapture(captured.ref().get(), cudaStreamCaptureModeGlobal);
+      captures = true;
+      static_cast<void>(testing::eventually([&] { return frames_done.load(); }));
+      ended = cudaStreamEndCapture(captured.ref().get(), &graph);
+    });
+    if (testing::eventually([&] { return captures.load(); })) {
+      try {
+        for (std::size_t frame = 0; frame < kFrames; ++frame) {
+          await_slot(pool);
+          const Tensor tensor = filled_tensor(pool, producer.ref(), std::byte(frame + 1));
+          must(tensor.prepare_for_consumer(consumer.ref()));
+          must(device->copy(consumer.ref(), copy.data(), tensor.data(), kFrameBytes));
+        }
+        await_slot(pool);
+      } catch (...) {
+        frames_done = true;  // the test fails: the capture ends all the same
+        throw;
+      }
+    }
+    frames_done = true;
+  }
+  CHECK(begun == cudaSuccess);
+  CHECK(ended == cudaSuccess);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  CHECK(pool.usage().loans == kFrames);
+  must(device->synchronize(consumer.ref()));
+  CHECK(all_equal(copy.data(), std::byte(kFrames)));
+}
+#endif
 
 }  // namespace
 }  // namespace weftline
