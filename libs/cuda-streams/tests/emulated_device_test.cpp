@@ -38,7 +38,7 @@ std::uint64_t address_space_of_this_process() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::uint64_t default_stack_bytes() {
+[[maybe_unused]] std::uint64_t default_stack_bytes() {
   pthread_attr_t attributes{};
   std::size_t bytes = 0;
   pthread_attr_init(&attributes);
