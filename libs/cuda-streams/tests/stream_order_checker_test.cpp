@@ -331,6 +331,18 @@ TEST_CASE("streams and events that come and go leave neither order nor names beh
   must(on.device->synchronize(on.event.ref()));
 }
 
+TEST_CASE("an event that was never recorded orders nothing, whatever had its place before") {
+  Watched on;
+  on.fill(on.first);
+  for (int round = 0; round < 20; ++round) {
+    const Event event = must(on.device->create_event());
+    must(on.device->wait(on.second.ref(), event.ref()));
+    must(on.device->record(event.ref(), on.first.ref()));
+  }
+  on.read(on.second);
+  CHECK(on.reports() == 1);
+}
+
 TEST_CASE("at most 64 reports are kept, and all are counted") {
   Watched on;
   for (int round = 0; round < 100; ++round) {
