@@ -81,7 +81,7 @@ class ReturnStack {
   static constexpr std::uintptr_t kClosed = 2;
 
   static TensorBacking* at(std::uintptr_t top) noexcept {
-    return reinterpret_cast<TensorBacking*>(top);
+    return reinterpret_cast<TensorBacking*>(top);  // NOLINT(performance-no-int-to-ptr): see top_
   }
 
   /// False when the mark was gone.
@@ -97,7 +97,7 @@ class ReturnStack {
     return pushed;
   }
 
-  std::atomic<std::uintptr_t> top_{kEmpty};
+  std::atomic<std::uintptr_t> top_{kEmpty};  ///< A mark, or the address of the last one pushed.
   std::atomic<int> callers_{0};
   SlotReturnCallback callback_{};  ///< Changed only while no caller may read it.
 };

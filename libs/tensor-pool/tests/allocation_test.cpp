@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <optional>
 
 #include "pool_fixture.hpp"
+#include "weftline/cuda/host_task.hpp"
 #include "weftline/testing/counted_new.hpp"
 #include "weftline/testing/scripted_device.hpp"
 
@@ -45,6 +47,9 @@ TEST_CASE("a round of a device tensor with three consumers allocates nothing") {
       must(device->create_stream({})), must(device->create_stream({}))};
   TensorPool pool = must_build(device_options(device, 2));
   std::array<std::byte, 16> bytes{};
+  const auto pass_all = [&] {
+    for (const Stream& stream : streams) device->pass(stream.ref());
+  };
   const std::uint64_t count = allocations_in([&] {
     for (int round = 0; round < 100; ++round) {
       {
@@ -59,14 +64,19 @@ TEST_CASE("a round of a device tensor with three consumers allocates nothing") {
         if (tensor.enqueue_ready_wait({}).has_value()) std::abort();
       }
       { const TensorOutputLoan abandoned = must(pool.allocate(kSmall, streams[0].ref())); }
-      for (const Stream& stream : streams) device->pass(stream.ref());
-      static_cast<void>(pool.has_free_slot());
+      pass_all();
+      std::optional<Tensor> held = publish_one(pool, streams[0].ref());
+      must(held->prepare_for_consumer(streams[1].ref()));
+      HostTask([from = &held] { from->reset(); })();
+      if (pool.has_free_slot(2)) std::abort();  // records
+      pass_all();
       static_cast<void>(pool.waits_for_device());
       static_cast<void>(pool.usage());
     }
   });
   CHECK(count == 0);
-  CHECK(pool.usage().loans == 200);
+  CHECK(pool.usage().loans == 300);
+  CHECK(pool.usage().quarantined == 0);
 }
 
 TEST_CASE("a fused round allocates nothing, surprises included") {

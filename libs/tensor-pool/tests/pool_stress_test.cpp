@@ -190,9 +190,24 @@ expected<void, Error> consume(Frame frame, StreamRef consumer, std::atomic<int>&
       [](CUstream_st*) { return expected<void, Error>{}; });
 }
 
+/// The same, and the check itself drops the handle, in its host task.
+expected<void, Error> consume_and_drop_in_task(Frame frame, StreamRef consumer,
+                                               std::atomic<int>& wrong_words) {
+  WEFTLINE_TRY(frame.tensor.prepare_for_consumer(consumer));
+  auto held = std::make_unique<Frame>(std::move(frame));
+  WEFTLINE_TRY(consumer.device()->launch_host(consumer, [from = held.get(), wrong = &wrong_words] {
+    const std::unique_ptr<Frame> mine(from);
+    const auto* words = mine->tensor.data_as<std::uint64_t>();
+    const auto right = std::count(words, words + kWords, mine->number);
+    wrong->fetch_add(static_cast<int>(kWords) - static_cast<int>(right));
+  }));
+  static_cast<void>(held.release());
+  return {};
+}
+
 // Rules 3 and 4 under load: a slot that is reused early, or read before it is ready, shows as a
 // word of another frame.
-TEST_CASE("three consumers on streams of their own read every frame whole") {
+TEST_CASE("three consumers, one of which drops in host tasks, read every frame whole") {
   constexpr std::size_t kConsumers = 3;
   Rounds frames(6000);
   const auto device = must(open_device({DeviceKind::kEmulated, 0}));
@@ -217,7 +232,8 @@ TEST_CASE("three consumers on streams of their own read every frame whole") {
         for (;;) {
           std::optional<Frame> frame = handovers[index].pop();
           if (!frame || !frame->tensor) return;
-          if (consume(std::move(*frame), streams[index].ref(), wrong_words)) {
+          const auto read = index == 0 ? consume_and_drop_in_task : consume;
+          if (read(std::move(*frame), streams[index].ref(), wrong_words)) {
             ++checked;
           } else {
             ++failures;
