@@ -79,6 +79,13 @@ class CheckLayers(unittest.TestCase):
             {"libs/base/src/extra.cpp": '#include "weftline/testing/fake_number.hpp"\n'},
             "libs/base/src/extra.cpp:1", "for tests")
 
+    def test_a_fake_in_a_program_is_refused_but_not_in_its_tests_and_benchmarks(self):
+        text = '#include "weftline/testing/fake_number.hpp"\n'
+        self.assert_refused({"apps/show/main.cpp": text}, "apps/show/main.cpp:1", "for tests")
+        for folder in ("tests", "bench"):
+            result = check({f"apps/show/{folder}/show_test.cpp": text})
+            self.assertEqual(result.returncode, 0, result.stdout)
+
     def test_a_fake_of_an_undeclared_library_is_refused(self):
         self.assert_refused(
             {"libs/top/tests/report_test.cpp": '#include "weftline/testing/fake_number.hpp"\n'},

@@ -157,7 +157,7 @@ class Program {
   /// Most of what a careful program would do before a use on this actor; the rest is the race.
   void take_care(std::size_t actor) {
     for (std::size_t owner = 0; owner < kOwners; ++owner) {
-      if (open_[owner] && below(30) != 0) end_phase(owner);
+      if (open_[owner] && below(8) != 0) end_phase(owner);
     }
     for (std::size_t other = 0; other < kStreams; ++other) {
       if (other != actor && below(30) != 0) follow(actor, other);
@@ -236,7 +236,7 @@ class Program {
 }  // namespace
 
 TEST_CASE("the checker reports the first race of a random program, and nothing before it") {
-  constexpr std::uint64_t kPrograms = 600;
+  constexpr std::uint64_t kPrograms = 1500;
   std::size_t racing = 0;
   for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
     CAPTURE(seed);
