@@ -284,14 +284,42 @@ TEST_CASE("a phase lasts until its owner ends it") {
   on.checker->end_uses(&owner);
 }
 
+TEST_CASE("a phase is not forgotten for another phase or a step of its own stream") {
+  Watched on;
+  const int first_owner = 0;
+  const int second_owner = 0;
+  const MemoryAccess all{on.block.data(), 1024};
+  SECTION("a write phase within another that ends earlier") {
+    on.checker->begin_use(&first_owner, on.first.ref(), MemoryUse::kWrite, all, "first phase");
+    on.checker->begin_use(&second_owner, on.first.ref(), MemoryUse::kWrite, all, "second phase");
+    on.checker->end_uses(&first_owner);
+  }
+  SECTION("a read phase before a step that writes") {
+    on.checker->begin_use(&second_owner, on.first.ref(), MemoryUse::kRead, all, "second phase");
+    on.fill(on.first);
+  }
+  must(on.device->record(on.event.ref(), on.first.ref()));
+  must(on.device->wait(on.second.ref(), on.event.ref()));
+  on.fill(on.second);
+  const auto reports = on.checker->take_reports();
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].earlier.operation == "second phase");
+  on.checker->end_uses(&second_owner);
+}
+
 TEST_CASE("memory that is freed and given out again starts anew; memory of nobody is passed over") {
   Watched on;
+  const void* freed = nullptr;
   // Declared only: nothing touches memory that is freed. It often comes back at once.
   for (int round = 0; round < 20; ++round) {
     const MemoryBlock block = must(on.device->allocate(MemoryKind::kCudaDevice, 4096));
     const MemoryAccess all{block.data(), 4096};
     on.device->declare_step(round % 2 == 0 ? on.first.ref() : on.second.ref(), {}, {&all, 1});
+    freed = block.data();
   }
+  const MemoryAccess nobodys{freed, 64};
+  on.device->declare_step(on.first.ref(), {}, {&nobodys, 1});
+  on.device->declare_step(on.second.ref(), {}, {&nobodys, 1});
   std::array<std::byte, 16> own{};
   must(on.device->fill(on.first.ref(), own.data(), std::byte{1}, own.size()));
   must(on.device->fill(on.second.ref(), own.data(), std::byte{1}, own.size()));
