@@ -40,6 +40,7 @@ TEST_CASE("a subscriber that attaches while the publisher closes gets the end of
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());
   ChannelRuntime runtime = make_runtime(directory);
+  Changes changes;
   auto publisher = std::optional(make_inline_publisher(runtime, catalog));
   const SlowSubscriber subscriber(directory, catalog);
   SECTION("between welcome and attached") {
@@ -59,7 +60,6 @@ TEST_CASE("a subscriber that attaches while the publisher closes gets the end of
   SECTION("and it is attached before the publisher goes") {
     subscriber.greet();
     subscriber.await_welcome();
-    Changes changes;
     changes.follow(*publisher);
     REQUIRE(publisher->close().has_value());
     REQUIRE(send_message(subscriber.socket.get(), make_message<AttachedMessage>()));
