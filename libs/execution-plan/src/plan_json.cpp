@@ -180,6 +180,11 @@ JsonValue json(const CudaComputeStreamPlanRecord& stream) {
                 {"partition", json(stream.partition)}};
 }
 
+JsonValue json(const FusionDecisionRecord& decision) {
+  return Object{
+      {"edge", json(decision.edge)}, {"fused", decision.fused}, {"reason", text(decision.reason)}};
+}
+
 JsonValue json(const PoolCapacityContributorRecord& contributor) {
   return Object{{"contributor", text(contributor.contributor)},
                 {"maximum_distinct_slots", contributor.maximum_distinct_slots},
@@ -189,6 +194,7 @@ JsonValue json(const PoolCapacityContributorRecord& contributor) {
 JsonValue json(const TensorAllocationPlanRecord& pool) {
   return Object{{"contributors", list(pool.contributors)},
                 {"device", optional(pool.device)},
+                {"fused_stream", json(pool.fused_stream)},
                 {"id", json(pool.id)},
                 {"max_rank", pool.max_rank},
                 {"max_release_streams", pool.max_release_streams},
@@ -242,21 +248,24 @@ JsonValue optional(const std::optional<T>& value) {
 }  // namespace
 
 JsonValue plan_to_json(const PlanRecords& records) {
-  return Object{{"accepted", records.ok()},
-                {"clocks", list(records.clocks)},
-                {"cuda_compute_streams", list(records.cuda_compute_streams)},
-                {"device_catalog", json(records.device_catalog)},
-                {"diagnostics", list(records.diagnostics)},
-                {"endpoint_catalog", json(records.endpoint_catalog)},
-                {"execution_partitions", list(records.execution_partitions)},
-                {"export_edges", list(records.export_edges)},
-                {"graph_name", text(records.graph_name)},
-                {"operators", list(records.operators)},
-                {"partition_decisions", list(records.partition_decisions)},
-                {"payload_edges", list(records.payload_edges)},
-                {"schema", kPlanSchema},
-                {"tensor_allocations", list(records.tensor_allocations)},
-                {"version", kPlanSchemaVersion}};
+  return Object{
+      {"accepted", records.ok()},
+      {"clocks", list(records.clocks)},
+      {"cuda_compute_stream_policy", stream_policy_name(records.cuda_compute_stream_policy)},
+      {"cuda_compute_streams", list(records.cuda_compute_streams)},
+      {"device_catalog", json(records.device_catalog)},
+      {"diagnostics", list(records.diagnostics)},
+      {"endpoint_catalog", json(records.endpoint_catalog)},
+      {"execution_partitions", list(records.execution_partitions)},
+      {"export_edges", list(records.export_edges)},
+      {"fusion_decisions", list(records.fusion_decisions)},
+      {"graph_name", text(records.graph_name)},
+      {"operators", list(records.operators)},
+      {"partition_decisions", list(records.partition_decisions)},
+      {"payload_edges", list(records.payload_edges)},
+      {"schema", kPlanSchema},
+      {"tensor_allocations", list(records.tensor_allocations)},
+      {"version", kPlanSchemaVersion}};
 }
 
 std::string plan_json(const PlanRecords& records) { return plan_to_json(records).dump(2); }

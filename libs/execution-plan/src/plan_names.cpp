@@ -38,6 +38,12 @@ std::string_view queue_policy_name(QueuePolicy policy) noexcept {
   return name_of(policy, kNames);
 }
 
+std::string_view stream_policy_name(CudaComputeStreamPolicy policy) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"partition_device", "shared_process_device"});
+  return name_of(policy, kNames);
+}
+
 std::string_view depth_origin_name(QueueDepthOrigin origin) noexcept {
   static constexpr auto kNames =
       std::to_array<std::string_view>({"explicit", "automatic", "default"});

@@ -16,6 +16,7 @@ namespace weftline {
 [[nodiscard]] std::string_view depth_origin_name(QueueDepthOrigin origin) noexcept;
 [[nodiscard]] std::string_view partition_origin_name(ExecutionPartitionOrigin origin) noexcept;
 [[nodiscard]] std::string_view partition_decision_name(PartitionDecisionKind kind) noexcept;
+[[nodiscard]] std::string_view stream_policy_name(CudaComputeStreamPolicy policy) noexcept;
 [[nodiscard]] std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept;
 [[nodiscard]] std::string_view storage_name(TensorOutputStorage storage) noexcept;
 

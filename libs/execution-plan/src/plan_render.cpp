@@ -162,9 +162,19 @@ void render_streams(std::string& out, const PlanRecords& records) {
   TextTable table({{"id", Align::kRight}, {"device"}, {"partition"}});
   for (const auto& stream : records.cuda_compute_streams) {
     table.add_row({show(stream.id), stream.device.to_string(),
-                   records.execution_partitions[stream.partition.value].name});
+                   stream.partition.valid()
+                       ? records.execution_partitions[stream.partition.value].name
+                       : "all"});
   }
   section(out, "Streams", table);
+}
+
+void render_fusion(std::string& out, const PlanRecords& records) {
+  TextTable table({{"edge", Align::kRight}, {"fences"}, {"because"}});
+  for (const auto& decision : records.fusion_decisions) {
+    table.add_row({show(decision.edge), decision.fused ? "left out" : "kept", decision.reason});
+  }
+  section(out, "Fences", table);
 }
 
 std::string show_contributor(const PoolCapacityContributorRecord& contributor) {
@@ -229,6 +239,7 @@ std::string render_plan(const PlanRecords& records) {
   if (!records.execution_partitions.empty()) render_partitions(out, records);
   if (!records.payload_edges.empty()) render_edges(out, records);
   if (!records.cuda_compute_streams.empty()) render_streams(out, records);
+  if (!records.fusion_decisions.empty()) render_fusion(out, records);
   if (!records.tensor_allocations.empty()) render_pools(out, records);
   if (!records.endpoint_catalog.empty()) render_endpoints(out, records);
   if (!records.diagnostics.empty()) {

@@ -35,12 +35,16 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
         R"([{"kind":"start","reason":"nothing leads here","vertex":0},)"
         R"({"kind":"join","reason":"continues the chain of camera","vertex":1}])");
   CHECK(dump(plan, "cuda_compute_streams") == R"([{"device":"emulated:0","id":0,"partition":0}])");
-  CHECK(dump(plan, "tensor_allocations") ==
-        R"([{"contributors":[{"contributor":"producer","maximum_distinct_slots":1,)"
-        R"("reasons":["producer_loan"]},{"contributor":"gray.in","maximum_distinct_slots":7,)"
-        R"("reasons":["accepted_publication","consumer_cuda_release"]}],"device":"emulated:0",)"
-        R"("id":0,"max_rank":3,"max_release_streams":3,"memory_kind":"cuda_device",)"
-        R"("output":{"port":0,"vertex":0},"slot_bytes":1024,"slot_count":8,"total_bytes":8192}])");
+  CHECK(dump(plan, "cuda_compute_stream_policy") == R"("partition_device")");
+  CHECK(dump(plan, "fusion_decisions") ==
+        R"([{"edge":0,"fused":true,"reason":"one writer, one reader"}])");
+  CHECK(
+      dump(plan, "tensor_allocations") ==
+      R"([{"contributors":[{"contributor":"producer","maximum_distinct_slots":1,)"
+      R"("reasons":["producer_loan"]},{"contributor":"gray.in","maximum_distinct_slots":7,)"
+      R"("reasons":["accepted_publication","consumer_cuda_release"]}],"device":"emulated:0",)"
+      R"("fused_stream":0,"id":0,"max_rank":3,"max_release_streams":3,"memory_kind":"cuda_device",)"
+      R"("output":{"port":0,"vertex":0},"slot_bytes":1024,"slot_count":8,"total_bytes":8192}])");
   CHECK(dump(plan, "device_catalog") ==
         R"({"devices":[{"hardware_queues":0,"id":"emulated:0","memory_bytes":0,"name":"laptop",)"
         R"("sm_count":0,"stream_memory_operations":false,)"
@@ -100,7 +104,7 @@ TEST_CASE("equal records give equal bytes, and the digest is that of the bytes")
 
 TEST_CASE("a change in any record changes the digest") {
   const std::string digest = plan_digest(sample_plan());
-  std::vector<PlanRecords> changed(14, sample_plan());
+  std::vector<PlanRecords> changed(17, sample_plan());
   changed[0].graph_name = "other";
   changed[1].clocks[0].independent_progress = false;
   changed[2].operators[1].type_version = 9;
@@ -115,6 +119,9 @@ TEST_CASE("a change in any record changes the digest") {
   changed[11].device_catalog.devices[0].uuid[15] = 1;
   changed[12].diagnostics.clear();
   changed[13].operators[0].parameters = JsonValue::Object{{"fps", 31}};
+  changed[14].cuda_compute_stream_policy = CudaComputeStreamPolicy::kSharedProcessDevice;
+  changed[15].fusion_decisions[0].fused = false;
+  changed[16].tensor_allocations[0].fused_stream = {};
   for (std::size_t i = 0; i < changed.size(); ++i) {
     INFO("change " << i);
     CHECK(plan_digest(changed[i]) != digest);

@@ -26,6 +26,10 @@ Streams
   id  device      partition
    0  emulated:0  auto:camera
 
+Fences
+  edge  fences    because
+     0  left out  one writer, one reader
+
 Pools
   id  output         memory       device      slot bytes  slots  total  max rank  release streams
    0  camera.frames  cuda_device  emulated:0        1024      8  8 KiB         3                3

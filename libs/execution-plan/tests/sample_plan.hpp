@@ -59,6 +59,7 @@ inline PlanRecords sample_plan() {
       {VertexId{1}, PartitionDecisionKind::kJoin, "continues the chain of camera"}};
   plan.cuda_compute_streams = {
       {.id = StreamPlanId{0}, .partition = PartitionId{0}, .device = kDevice}};
+  plan.fusion_decisions = {{EdgeId{0}, true, "one writer, one reader"}};
   plan.tensor_allocations = {
       {.id = PoolId{0},
        .output = {VertexId{0}, 0},
@@ -68,6 +69,7 @@ inline PlanRecords sample_plan() {
        .slot_count = 8,
        .max_rank = 3,
        .max_release_streams = 3,
+       .fused_stream = StreamPlanId{0},
        .contributors = {{"producer", 1, {TensorSlotClaimReason::kProducerLoan}},
                         {"gray.in",
                          7,

@@ -70,10 +70,59 @@ void check_streams(const PlanRecords& plan) {
     if (!op.device) continue;
     const auto& stream = plan.cuda_compute_streams.at(op.stream.value);
     CHECK(stream.device == *op.device);
-    CHECK(stream.partition == op.partition);
-    used.insert({op.partition, *op.device});
+    const bool shared =
+        plan.cuda_compute_stream_policy == CudaComputeStreamPolicy::kSharedProcessDevice;
+    CHECK(stream.partition == (shared ? PartitionId{} : op.partition));
+    used.insert({stream.partition, *op.device});
   }
   CHECK(used.size() == plan.cuda_compute_streams.size());
+}
+
+/// Who can ever touch the slots of an output, and by which streams: by following the tensors.
+void check_fusion(const PlanRecords& plan) {
+  std::set<EdgeId> decided;
+  for (const auto& decision : plan.fusion_decisions) {
+    CHECK(decided.insert(decision.edge).second);
+    CHECK_FALSE(decision.reason.empty());
+  }
+  for (const auto& pool : plan.tensor_allocations) {
+    std::set<VertexId> touching{pool.output.vertex};
+    std::set<PortRef> seen;
+    std::size_t deliveries = 0;
+    bool leaves = false;
+    const std::function<void(PortRef)> follow = [&](PortRef output) {
+      if (!seen.insert(output).second) return;
+      for (const auto& edge : plan.export_edges) leaves = leaves || edge.source == output;
+      for (const auto& edge : plan.payload_edges) {
+        if (edge.source != output) continue;
+        ++deliveries;
+        touching.insert(edge.target.vertex);
+        const auto& reader = plan.operators[edge.target.vertex.value];
+        for (std::uint32_t port = 0; port < reader.outputs.size(); ++port) {
+          const auto& next = reader.outputs[port];
+          const bool own = next.tensor && next.tensor->storage == TensorOutputStorage::kRuntimePool;
+          if (next.payload.kind == PayloadIdentityKind::kTensor && !own) follow({reader.id, port});
+        }
+      }
+    };
+    follow(pool.output);
+    std::set<StreamPlanId> streams;
+    for (const VertexId vertex : touching) streams.insert(plan.operators[vertex.value].stream);
+    if (pool.fused_stream.valid()) {
+      CHECK(deliveries == 1);
+      CHECK_FALSE(leaves);
+      CHECK(streams == std::set{pool.fused_stream});
+      CHECK(is_device_resident(pool.memory_kind));
+    }
+    for (const auto& edge : plan.payload_edges) {
+      if (edge.source != pool.output) continue;
+      CHECK(decided.contains(edge.edge) == is_device_resident(pool.memory_kind));
+      const auto decision =
+          std::ranges::find(plan.fusion_decisions, edge.edge, &FusionDecisionRecord::edge);
+      if (decision == plan.fusion_decisions.end()) continue;
+      CHECK(decision->fused == pool.fused_stream.valid());
+    }
+  }
 }
 
 /// The slot count again, by recursion over the flow.
@@ -130,19 +179,28 @@ void check_pools(const PlanRecords& plan) {
 
 TEST_CASE("plans of 200 random graphs keep every invariant") {
   std::size_t fused = 0;
+  std::size_t without_fences = 0;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
-    const TestGraph graph = random_graph(seed);
+    TestGraph graph = random_graph(seed);
+    if (seed % 3 == 0) {
+      graph.options.cuda_execution.compute_stream_policy =
+          CudaComputeStreamPolicy::kSharedProcessDevice;
+    }
     const ExecutionPlan plan = graph.compile();
     INFO(format_diagnostics(plan.diagnostics()));
     REQUIRE(plan.ok());
     check_ids(plan.records());
     check_partitions(plan.records());
     check_streams(plan.records());
+    check_fusion(plan.records());
     check_pools(plan.records());
+    without_fences += static_cast<std::size_t>(
+        std::ranges::count(plan.records().fusion_decisions, true, &FusionDecisionRecord::fused));
     fused += plan.operators().size() - plan.execution_partitions().size();
   }
   CHECK(fused > 100);
+  CHECK(without_fences > 20);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "fusion_proof.hpp"
 #include "guarded.hpp"
 
 namespace weftline::runtime {
@@ -51,7 +52,9 @@ expected<void, Error> SessionResources::build_devices(const RunOptions& options,
 
 expected<void, Error> SessionResources::build_streams(std::string& place) {
   for (const auto& record : plan.cuda_compute_streams()) {
-    place = "stream of partition " + plan.execution_partitions()[record.partition.value].name;
+    place = record.partition.valid()
+                ? "stream of partition " + plan.execution_partitions()[record.partition.value].name
+                : "stream of " + record.device.to_string();
     WEFTLINE_ASSIGN(Stream stream, devices.at(record.device)->create_stream({}));
     streams->push_back(std::move(stream));
   }
@@ -62,14 +65,18 @@ expected<void, Error> SessionResources::build_pools(std::string& place) {
   for (const auto& record : plan.tensor_allocations()) {
     TensorPoolOptions pool;
     pool.name = plan.records().output_name(record.output);
+    place = "pool of " + pool.name;
     pool.memory_kind = record.memory_kind;
     if (record.device) pool.device = devices.at(*record.device);
     pool.slot_bytes = record.slot_bytes;
     pool.slot_count = record.slot_count;
     pool.max_rank = record.max_rank;
     pool.max_release_streams = record.max_release_streams;
+    if (record.fused_stream.valid()) {
+      WEFTLINE_TRY(check_fusion_proof(plan.records(), record));
+      pool.fused_stream = (*streams)[record.fused_stream.value].ref();
+    }
     pool.keep_alive = streams;
-    place = "pool of " + pool.name;
     WEFTLINE_ASSIGN(TensorPool built, TensorPool::build(pool));
     pools.push_back(std::make_unique<TensorPool>(std::move(built)));
   }

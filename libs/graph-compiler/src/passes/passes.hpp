@@ -14,6 +14,7 @@ void resolve_contracts(CompileState& state);
 void place_devices(CompileState& state);
 void partition(CompileState& state);
 void assign_streams(CompileState& state);
+void prove_fusion(CompileState& state);
 void size_queues(CompileState& state);
 void size_pools(CompileState& state);
 void freeze_endpoints(CompileState& state);

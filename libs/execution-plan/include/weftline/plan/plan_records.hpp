@@ -139,10 +139,24 @@ struct PartitionDecisionRecord {
   std::string reason{};
 };
 
+/// Who shares a compute stream.
+enum class CudaComputeStreamPolicy : std::uint8_t {
+  kPartitionDevice = 0,  ///< The operators of one partition on one device.
+  kSharedProcessDevice,  ///< All operators of this process on one device.
+};
+
 struct CudaComputeStreamPlanRecord {
   StreamPlanId id{};
-  PartitionId partition{};
+  PartitionId partition{};  ///< Invalid where all partitions share the stream.
   DeviceId device{};
+};
+
+/// Whether the fences of one edge of device tensors are left out (see
+/// TensorAllocationPlanRecord::fused_stream), and the reason why or why not.
+struct FusionDecisionRecord {
+  EdgeId edge{};
+  bool fused{false};
+  std::string reason{};
 };
 
 /// Why slots of a pool may be out at one time; order and spelling of the public vocabulary.
@@ -185,6 +199,9 @@ struct TensorAllocationPlanRecord {
   std::uint32_t slot_count{0};
   std::uint32_t max_rank{0};
   std::uint32_t max_release_streams{0};
+  /// Where all that writes and reads the slots is proven to be: no fence is needed between them.
+  /// Invalid: no such proof.
+  StreamPlanId fused_stream{};
   std::vector<PoolCapacityContributorRecord> contributors{};
 
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return slot_bytes * slot_count; }
@@ -198,7 +215,9 @@ struct PlanRecords {
   std::vector<ExportEdgePlanRecord> export_edges{};
   std::vector<ExecutionPartitionRecord> execution_partitions{};
   std::vector<PartitionDecisionRecord> partition_decisions{};
+  CudaComputeStreamPolicy cuda_compute_stream_policy{};
   std::vector<CudaComputeStreamPlanRecord> cuda_compute_streams{};
+  std::vector<FusionDecisionRecord> fusion_decisions{};
   std::vector<TensorAllocationPlanRecord> tensor_allocations{};
   ChannelEndpointCatalog endpoint_catalog{};
   DeviceCatalog device_catalog{};

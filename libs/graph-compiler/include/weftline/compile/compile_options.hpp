@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weftline/core/device_catalog.hpp"
+#include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
 
@@ -33,9 +34,17 @@ class DeploymentBinding {
   std::vector<TensorOutputDevicePlacement> tensor_output_devices_{};
 };
 
+/// How work is put on devices.
+struct CudaExecutionOptions {
+  /// Frozen in the plan. Sharing puts all of a process's work of a device in one order: fewer
+  /// streams, more edges without fences, and no overlap. It changes no pool.
+  CudaComputeStreamPolicy compute_stream_policy{CudaComputeStreamPolicy::kPartitionDevice};
+};
+
 /// All that compilation depends on besides the graph.
 struct CompileOptions {
   DeploymentBinding deployment{};
+  CudaExecutionOptions cuda_execution{};
   /// What the target offers; from `capture_device_catalog()`. A host-only graph needs none.
   DeviceCatalog devices{};
 };
