@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
+#include <atomic>
 #include <string>
 
 #include "weftline/cuda/launch.hpp"
 #include "weftline/cuda/open_device.hpp"
+#include "weftline/testing/bounded_wait.hpp"
 #include "weftline/testing/outcomes.hpp"
 #include "weftline/testing/stream_gate.hpp"
 
@@ -18,7 +19,8 @@ namespace {
 
 constexpr auto kNoCuda = [](CUstream_st*) -> expected<void, Error> { return {}; };
 
-/// A watched device with two streams and two blocks.
+/// A watched device with two streams and two blocks. What races is only declared, for the thread
+/// sanitizer would find what really does.
 struct Watched {
   std::shared_ptr<StreamOrderChecker> checker = std::make_shared<StreamOrderChecker>();
   std::shared_ptr<Device> device =
@@ -30,12 +32,13 @@ struct Watched {
   MemoryBlock other = must(device->allocate(MemoryKind::kCudaDevice, 1024));
 
   ~Watched() {
-    // The work of these tests is meant to race; it must be over before the blocks go.
     must(device->synchronize(first.ref()));
     must(device->synchronize(second.ref()));
   }
-  void fill(const Stream& stream, std::uint64_t begin = 0, std::uint64_t bytes = 1024) {
-    must(device->fill(stream.ref(), block.data() + begin, std::byte{1}, bytes));
+  void write(const Stream& stream, std::uint64_t begin = 0, std::uint64_t bytes = 1024) {
+    const MemoryAccess range{block.data() + begin, bytes};
+    must(launch(
+        stream.ref(), {}, {&range, 1}, [] {}, kNoCuda));
   }
   void read(const Stream& stream, std::uint64_t begin = 0, std::uint64_t bytes = 1024) {
     const MemoryAccess range{block.data() + begin, bytes};
@@ -51,7 +54,7 @@ TEST_CASE("a read on another stream without a wait is reported, with both sides 
   Watched on;
   on.checker->name_memory(on.block.data() + 512, 256, "slot 2 of pool 'gray'");
   const StreamOrderActivity outer("camera");
-  on.fill(on.first, 512, 256);
+  on.write(on.first, 512, 256);
   {
     const StreamOrderActivity inner("pipeline.blur");
     on.read(on.second, 640, 64);
@@ -61,8 +64,9 @@ TEST_CASE("a read on another stream without a wait is reported, with both sides 
   CHECK(
       reports[0].to_string() ==
       "stream order: launch (read) on stream 2 of emulated:0 [pipeline.blur] is not ordered after "
-      "fill (write) on stream 1 of emulated:0 [camera] of 64 bytes at 128 in slot 2 of pool "
-      "'gray'. Missing: nothing makes stream 2 of emulated:0 wait for the fill: record an event on "
+      "launch (write) on stream 1 of emulated:0 [camera] of 64 bytes at 128 in slot 2 of pool "
+      "'gray'. Missing: nothing makes stream 2 of emulated:0 wait for the launch: record an event "
+      "on "
       "stream 1 of emulated:0 after it, and let stream 2 of emulated:0 wait for the event before "
       "the later use.");
   CHECK(on.checker->take_reports().empty());
@@ -71,21 +75,19 @@ TEST_CASE("a read on another stream without a wait is reported, with both sides 
 
 TEST_CASE("a schedule that happens to be kind hides nothing: the write was long over") {
   Watched on;
-  std::array<std::byte, 16> there{};
-  bool done = false;
-  std::byte* const data = on.block.data();
-  must(launch(
-      on.first.ref(), {}, {}, [data, to = &done] { *to = data != nullptr; }, kNoCuda));
-  on.fill(on.first);
+  on.write(on.first);
   // Somebody knows that the work is over, but not the second stream, and not by the device.
-  must(on.device->copy(on.first.ref(), there.data(), on.block.data(), 16));
+  std::atomic<bool> over{false};
+  must(launch(
+      on.first.ref(), {}, {}, [to = &over] { to->store(true); }, kNoCuda));
+  REQUIRE(eventually([&] { return over.load(); }));
   on.read(on.second);
   CHECK(on.reports() == 1);
 }
 
 TEST_CASE("an event that the reader waits for orders it, on one stream or across devices") {
   Watched on;
-  on.fill(on.first);
+  on.write(on.first);
   must(on.device->record(on.event.ref(), on.first.ref()));
   SECTION("of this device") {
     must(on.device->wait(on.second.ref(), on.event.ref()));
@@ -107,7 +109,7 @@ TEST_CASE("a wait keeps the record that it was given, and orders nothing after i
   Watched on;
   must(on.device->record(on.event.ref(), on.first.ref()));
   must(on.device->wait(on.second.ref(), on.event.ref()));
-  on.fill(on.first);
+  on.write(on.first);
   must(on.device->record(on.event.ref(), on.first.ref()));
   on.read(on.second);
   CHECK(on.reports() == 1);
@@ -115,14 +117,11 @@ TEST_CASE("a wait keeps the record that it was given, and orders nothing after i
 
 TEST_CASE("what the host has seen complete is before all that it asks for afterwards") {
   Watched on;
-  on.fill(on.first);
+  on.write(on.first);
   must(on.device->record(on.event.ref(), on.first.ref()));
   SECTION("by a wait for the event") { must(on.device->synchronize(on.event.ref())); }
   SECTION("by a wait for the stream") { must(on.device->synchronize(on.first.ref())); }
-  SECTION("by asking") {
-    while (!must(on.device->is_complete(on.event.ref()))) {
-    }
-  }
+  SECTION("by asking") { REQUIRE(completes(on.event.ref())); }
   SECTION("by a host task behind it") {
     StreamGate gate(on.first.ref());
     gate.wait_until_reached();
@@ -138,7 +137,7 @@ TEST_CASE("asking in vain orders nothing, and neither does a step of launch()") 
   Watched on;
   SECTION("a question whose answer is no") {
     StreamGate gate(on.first.ref());
-    on.fill(on.first);
+    on.write(on.first);
     must(on.device->record(on.event.ref(), on.first.ref()));
     CHECK_FALSE(must(on.device->is_complete(on.event.ref())));
     on.read(on.second);
@@ -148,8 +147,7 @@ TEST_CASE("asking in vain orders nothing, and neither does a step of launch()") 
     const MemoryAccess all{on.block.data(), 1024};
     must(launch(
         on.first.ref(), {}, {&all, 1}, [to = &ran] { to->store(true); }, kNoCuda));
-    while (!ran.load()) {
-    }
+    REQUIRE(eventually([&] { return ran.load(); }));
     on.read(on.second);
   }
   CHECK(on.reports() == 1);
@@ -157,17 +155,41 @@ TEST_CASE("asking in vain orders nothing, and neither does a step of launch()") 
 
 TEST_CASE("only uses of the same bytes conflict, and only where one of them writes") {
   Watched on;
-  on.fill(on.first, 0, 512);
+  on.write(on.first, 0, 512);
   on.read(on.second, 512, 512);
-  on.fill(on.second, 512, 512);
+  on.write(on.second, 512, 512);
   on.read(on.second, 513, 1);
   must(on.device->synchronize(on.first.ref()));
   must(on.device->synchronize(on.second.ref()));
-  must(on.device->copy(on.first.ref(), on.other.data(), on.block.data(), 512));
-  must(on.device->copy(on.second.ref(), on.other.data() + 512, on.block.data(), 512));
+  on.read(on.first, 0, 512);
+  on.read(on.second, 0, 512);
   CHECK(on.reports() == 0);
-  on.fill(on.second, 511, 2);  // read by the first stream, up to 511
+  on.write(on.second, 511, 2);  // read by the first stream, up to 511
   CHECK(on.reports() == 1);
+}
+
+TEST_CASE("copies and fills declare what they read and write") {
+  Watched on;
+  const int owner = 0;
+  const MemoryAccess all{on.block.data(), 1024};
+  const auto first_operation = [&] {
+    const auto reports = on.checker->take_reports();
+    REQUIRE(reports.size() == 1);
+    return reports[0].later.operation + (reports[0].later.use == MemoryUse::kWrite ? "!" : "?");
+  };
+  on.checker->begin_use(&owner, {}, MemoryUse::kRead, all, "host's phase");
+  must(on.device->copy(on.first.ref(), on.other.data(), on.block.data(), 1024));
+  CHECK(on.reports() == 0);
+  must(on.device->copy(on.first.ref(), on.block.data(), on.other.data(), 1024));
+  CHECK(first_operation() == "copy!");
+  must(on.device->fill(on.first.ref(), on.block.data(), std::byte{1}, 1024));
+  CHECK(first_operation() == "fill!");
+  on.checker->end_uses(&owner);
+  must(on.device->synchronize(on.first.ref()));
+  on.checker->begin_use(&owner, {}, MemoryUse::kWrite, all, "host's phase");
+  must(on.device->copy(on.first.ref(), on.other.data(), on.block.data(), 1024));
+  CHECK(first_operation() == "copy?");
+  on.checker->end_uses(&owner);
 }
 
 TEST_CASE("launch() declares what its step reads and writes") {
@@ -195,7 +217,7 @@ TEST_CASE("a fence word is an edge from the stream that writes it to the one tha
   FenceWords& words = *must(on.device->fence_words());
   const FenceWord word = must(words.word(place));
   SECTION("written first") {
-    on.fill(on.first);
+    on.write(on.first);
     must(words.write(on.first.ref(), word, 7));
     must(words.wait(on.second.ref(), word, 7));
     on.read(on.second);
@@ -204,16 +226,16 @@ TEST_CASE("a fence word is an edge from the stream that writes it to the one tha
   SECTION("awaited first, and only later uses are checked") {
     must(words.wait(on.second.ref(), word, 7));
     on.read(on.second, 0, 512);
-    on.fill(on.first);
+    on.write(on.first);
     must(words.write(on.first.ref(), word, 8));
     on.read(on.second, 512, 512);
     CHECK(on.reports() == 0);
-    on.fill(on.first);
+    on.write(on.first);
     CHECK(on.reports() == 1);  // the reads of the second stream
   }
   SECTION("a word that is not there yet when the bytes are written") {
     must(words.write(on.first.ref(), word, 7));
-    on.fill(on.first);
+    on.write(on.first);
     must(words.wait(on.second.ref(), word, 7));
     on.read(on.second);
     CHECK(on.reports() == 1);
@@ -221,13 +243,13 @@ TEST_CASE("a fence word is an edge from the stream that writes it to the one tha
   SECTION("opened by the host, which shows when the wait is seen to have passed") {
     must(words.wait(on.second.ref(), word, 7));
     must(on.device->record(on.event.ref(), on.second.ref()));
-    on.fill(on.first);
+    on.write(on.first);
     must(on.device->synchronize(on.first.ref()));
     word.store(7);
     must(on.device->synchronize(on.event.ref()));
     on.read(on.second);
     CHECK(on.reports() == 0);
-    on.fill(on.first);
+    on.write(on.first);
     CHECK(on.reports() == 1);
   }
   must(on.device->synchronize(on.second.ref()));
@@ -241,7 +263,7 @@ TEST_CASE("a phase lasts until its owner ends it") {
     on.checker->begin_use(&owner, on.first.ref(), MemoryUse::kWrite, all, "write phase");
     must(on.device->record(on.event.ref(), on.first.ref()));
     must(on.device->wait(on.second.ref(), on.event.ref()));
-    on.fill(on.first);  // what the phase is for
+    on.write(on.first);  // what the phase is for
     SECTION("a reader that comes before its end") {
       on.read(on.second);
       const auto reports = on.checker->take_reports();
@@ -296,11 +318,11 @@ TEST_CASE("a phase is not forgotten for another phase or a step of its own strea
   }
   SECTION("a read phase before a step that writes") {
     on.checker->begin_use(&second_owner, on.first.ref(), MemoryUse::kRead, all, "second phase");
-    on.fill(on.first);
+    on.write(on.first);
   }
   must(on.device->record(on.event.ref(), on.first.ref()));
   must(on.device->wait(on.second.ref(), on.event.ref()));
-  on.fill(on.second);
+  on.write(on.second);
   const auto reports = on.checker->take_reports();
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].earlier.operation == "second phase");
@@ -321,8 +343,9 @@ TEST_CASE("memory that is freed and given out again starts anew; memory of nobod
   on.device->declare_step(on.first.ref(), {}, {&nobodys, 1});
   on.device->declare_step(on.second.ref(), {}, {&nobodys, 1});
   std::array<std::byte, 16> own{};
-  must(on.device->fill(on.first.ref(), own.data(), std::byte{1}, own.size()));
-  must(on.device->fill(on.second.ref(), own.data(), std::byte{1}, own.size()));
+  const MemoryAccess not_watched{own.data(), own.size()};
+  on.device->declare_step(on.first.ref(), {}, {&not_watched, 1});
+  on.device->declare_step(on.second.ref(), {}, {&not_watched, 1});
   CHECK(on.reports() == 0);
   must(on.device->synchronize(on.first.ref()));
   must(on.device->synchronize(on.second.ref()));
@@ -333,14 +356,14 @@ TEST_CASE("streams and events that come and go leave neither order nor names beh
   for (int round = 0; round < 100; ++round) {
     Stream stream = must(on.device->create_stream({}));
     Event event = must(on.device->create_event());
-    on.fill(stream);
+    on.write(stream);
     must(on.device->record(event.ref(), stream.ref()));
     must(on.device->synchronize(event.ref()));
   }
   CHECK(on.reports() == 0);
   {
     Stream stream = must(on.device->create_stream({}));
-    on.fill(stream);
+    on.write(stream);
     must(on.device->record(on.event.ref(), stream.ref()));
   }
   {
@@ -358,7 +381,7 @@ TEST_CASE("streams and events that come and go leave neither order nor names beh
 
 TEST_CASE("an event that was never recorded orders nothing, whatever had its place before") {
   Watched on;
-  on.fill(on.first);
+  on.write(on.first);
   for (int round = 0; round < 20; ++round) {
     const Event event = must(on.device->create_event());
     must(on.device->wait(on.second.ref(), event.ref()));
@@ -371,8 +394,8 @@ TEST_CASE("an event that was never recorded orders nothing, whatever had its pla
 TEST_CASE("at most 64 reports are kept, and all are counted") {
   Watched on;
   for (int round = 0; round < 100; ++round) {
-    on.fill(on.first);
-    on.fill(on.second);
+    on.write(on.first);
+    on.write(on.second);
   }
   CHECK(on.reports() == 199);
   CHECK(on.checker->take_reports().size() == 64);
@@ -384,8 +407,9 @@ TEST_CASE("a planted race", "[.planted-race]") {
   const Stream first = must(device->create_stream({}));
   const Stream second = must(device->create_stream({}));
   const MemoryBlock block = must(device->allocate(MemoryKind::kCudaDevice, 64));
-  must(device->fill(first.ref(), block.data(), std::byte{1}, 64));
-  must(device->fill(second.ref(), block.data(), std::byte{2}, 64));
+  const MemoryAccess all{block.data(), 64};
+  device->declare_step(first.ref(), {}, {&all, 1});
+  device->declare_step(second.ref(), {}, {&all, 1});
   must(device->synchronize(first.ref()));
   must(device->synchronize(second.ref()));
 }
