@@ -67,6 +67,7 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
 EmulatedDevice::EmulatedDevice(std::uint32_t ordinal, const EmulatedDeviceOptions& options)
     : Device(describe_emulated_device(ordinal, options), kPriorities),
       queue_capacity_(options.stream_queue_capacity),
+      hardware_queues_(options.hardware_queues),
       budget_(options.memory_bytes),
       control_(options.stepper ? options.stepper->control() : nullptr),
       lost_words_(id().to_string() +
@@ -101,7 +102,8 @@ expected<void, Error> EmulatedDevice::check_not_lost() const noexcept {
 
 expected<CUstream_st*, Error> EmulatedDevice::do_create_stream(const StreamOptions&) {
   try {
-    return reinterpret_cast<CUstream_st*>(&scheduler_->create_queue(queue_capacity_));
+    return reinterpret_cast<CUstream_st*>(
+        &scheduler_->create_queue(queue_capacity_, hardware_queues_.deal()));
   } catch (const std::exception& error) {
     return fail(ErrorCode::kResourceExhausted, "DEVICE_STREAMS_EXHAUSTED",
                 id().to_string() + " cannot start one more stream with a queue of " +

@@ -9,6 +9,7 @@
 
 #include "emulated_fence_words.hpp"
 #include "emulated_shared_memory.hpp"
+#include "hardware_queues.hpp"
 #include "memory_budget.hpp"
 #include "memory_ranges.hpp"
 #include "sm_units.hpp"
@@ -73,6 +74,7 @@ class EmulatedDevice final : public Device {
   [[nodiscard]] expected<void, Error> check_not_lost() const noexcept;
 
   const std::uint32_t queue_capacity_;
+  HardwareQueues hardware_queues_;
   std::optional<SmUnits> sm_units_;  // none on a device without green contexts
   MemoryBudget budget_;
   MemoryRanges memory_;

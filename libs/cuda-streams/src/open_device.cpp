@@ -18,6 +18,10 @@ expected<void, Error> check_options(const EmulatedDeviceOptions& options) {
                 "EmulatedDeviceOptions::device_count is " + std::to_string(options.device_count) +
                     "; it may be at most " + std::to_string(kMaxEmulatedDevices) + ".");
   }
+  if (options.hardware_queues == 0) {
+    return fail(ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID",
+                "EmulatedDeviceOptions::hardware_queues is 0; it must be at least 1.");
+  }
   if (options.stream_queue_capacity == 0 ||
       options.stream_queue_capacity > kMaxStreamQueueCapacity) {
     return fail(ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID",

@@ -14,6 +14,7 @@ void OperationQueue::close() noexcept {
   {
     MutexLock lock(mutex_);
     closed_ = true;
+    end_if_done();
     work_came_.notify_one();
   }
   if (tell != nullptr) {
@@ -40,8 +41,16 @@ void OperationQueue::retire() noexcept {
   bool blocked = false;
   {
     MutexLock lock(mutex_);
+    const bool held = waits_for_word(oldest());
     oldest().emplace<std::monostate>();  // a wait must not keep another stream's timeline alive
     ++retired_;
+    if (queued_ != retired_ && waits_for_word(oldest())) {
+      hardware_queue_->hold();
+    }
+    if (held) {
+      hardware_queue_->release();
+    }
+    end_if_done();
     blocked = blocked_callers_ != 0;
   }
   if (blocked) {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "annotated_mutex.hpp"
 #include "emulated_timeline.hpp"
+#include "hardware_queue.hpp"
 #include "stream_operation.hpp"
 
 struct CUstream_st;
@@ -21,9 +23,9 @@ class OperationQueue {
  public:
   /// `tell` is called with `who` after an operation was queued and after `close()`, on the caller's
   /// thread; null where the scheduler waits in `wait_front()`. Throws std::bad_alloc.
-  explicit OperationQueue(std::uint32_t capacity, void (*tell)(void* who) noexcept = nullptr,
-                          void* who = nullptr)
-      : tell_(tell), who_(who), places_(capacity) {}
+  OperationQueue(std::uint32_t capacity, std::shared_ptr<HardwareQueue> hardware_queue,
+                 void (*tell)(void* who) noexcept = nullptr, void* who = nullptr)
+      : tell_(tell), who_(who), hardware_queue_(std::move(hardware_queue)), places_(capacity) {}
 
   // From any thread.
 
@@ -41,6 +43,16 @@ class OperationQueue {
   [[nodiscard]] StreamOperation* front() noexcept ABSL_LOCKS_EXCLUDED(mutex_);
   /// The same, but waits for one; null only at the end.
   [[nodiscard]] StreamOperation* wait_front() noexcept ABSL_LOCKS_EXCLUDED(mutex_);
+  /// Whether the oldest operation may begin: no other stream holds the hardware queue.
+  [[nodiscard]] bool may_begin(const StreamOperation& oldest) const noexcept {
+    return waits_for_word(oldest) || !hardware_queue_->held();
+  }
+  /// Waits until it may.
+  void wait_to_begin(const StreamOperation& oldest) const noexcept {
+    if (!waits_for_word(oldest)) {
+      hardware_queue_->wait_while_held();
+    }
+  }
   /// The oldest operation is done.
   void retire() noexcept ABSL_LOCKS_EXCLUDED(mutex_);
   /// Whether it was closed and everything is retired.
@@ -50,10 +62,17 @@ class OperationQueue {
   [[nodiscard]] StreamOperation& oldest() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return places_[retired_ % places_.size()];
   }
+  void end_if_done() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (closed_ && queued_ == retired_) {
+      hardware_queue_.reset();  // another stream may have its place
+    }
+  }
 
   const std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
   void (*const tell_)(void* who) noexcept;
   void* const who_;
+  // Written at the end only, when nobody has an operation to ask for.
+  std::shared_ptr<HardwareQueue> hardware_queue_;
 
   mutable Mutex mutex_;
   CondVar work_came_;
@@ -84,6 +103,11 @@ TimelinePoint OperationQueue::queue(const Operation& operation) noexcept {
     }
     --blocked_callers_;
     places_[queued_ % places_.size()].emplace<Operation>(operation);
+    if constexpr (std::is_same_v<Operation, WaitWordOperation>) {
+      if (queued_ == retired_) {
+        hardware_queue_->hold();
+      }
+    }
     position = ++queued_;
     wake = scheduler_waits_;
   }

@@ -15,10 +15,12 @@ class StepScheduler::Core {
   explicit Core(std::shared_ptr<StepperControl> control)
       : control_(std::move(control)), random_(control_->options().seed) {}
 
-  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity)
+  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity,
+                                             std::shared_ptr<HardwareQueue> hardware_queue)
       ABSL_LOCKS_EXCLUDED(control_->mutex()) {
     const auto tell = [](void* control) noexcept { static_cast<StepperControl*>(control)->tell(); };
-    auto stream = std::make_unique<Stream>(capacity, tell, control_.get());
+    auto stream =
+        std::make_unique<Stream>(capacity, std::move(hardware_queue), tell, control_.get());
     OperationQueue& queue = stream->queue;
     MutexLock lock(control_->mutex());
     // So that stepping never allocates.
@@ -47,8 +49,9 @@ class StepScheduler::Core {
 
  private:
   struct Stream {
-    Stream(std::uint32_t capacity, void (*tell)(void*) noexcept, void* who)
-        : queue(capacity, tell, who) {}
+    Stream(std::uint32_t capacity, std::shared_ptr<HardwareQueue> hardware_queue,
+           void (*tell)(void*) noexcept, void* who)
+        : queue(capacity, std::move(hardware_queue), tell, who) {}
     OperationQueue queue;
     std::uint32_t rest{0};  // steps of others that it still lets pass
     bool runs_task{false};  // its front is with the task thread
@@ -111,8 +114,9 @@ StepScheduler::Core::Outlook StepScheduler::Core::step_once() noexcept {
   can_advance_.clear();
   for (const auto& stream : streams_) {
     const StreamOperation* const operation = stream->queue.front();
-    if (stream->runs_task || operation == nullptr || !control_->may_advance(stream->handle())) {
-      continue;
+    if (stream->runs_task || operation == nullptr || !control_->may_advance(stream->handle()) ||
+        !stream->queue.may_begin(*operation)) {
+      continue;  // whoever holds the hardware queue is looked at in its turn
     }
     if (stream->rest != 0) {
       --stream->rest;
@@ -196,7 +200,8 @@ StepScheduler::~StepScheduler() {
   }
 }
 
-OperationQueue& StepScheduler::create_queue(std::uint32_t capacity) {
+OperationQueue& StepScheduler::create_queue(std::uint32_t capacity,
+                                            std::shared_ptr<HardwareQueue> hardware_queue) {
   MutexLock lock(start_mutex_);
   if (!stepping_.joinable()) {
     stepping_ = std::thread([core = core_] { core->step(); });
@@ -204,7 +209,7 @@ OperationQueue& StepScheduler::create_queue(std::uint32_t capacity) {
   if (!tasks_.joinable()) {
     tasks_ = std::thread([core = core_] { core->run_tasks(); });
   }
-  return core_->create_queue(capacity);
+  return core_->create_queue(capacity, std::move(hardware_queue));
 }
 
 }  // namespace weftline::cuda_streams

@@ -16,7 +16,8 @@ class StepScheduler final : public StreamScheduler {
   explicit StepScheduler(std::shared_ptr<StepperControl> control);
   ~StepScheduler() override;
 
-  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity) override;
+  [[nodiscard]] OperationQueue& create_queue(
+      std::uint32_t capacity, std::shared_ptr<HardwareQueue> hardware_queue) override;
 
  private:
   class Core;

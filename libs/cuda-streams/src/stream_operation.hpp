@@ -43,6 +43,10 @@ using StreamOperation =
     std::variant<std::monostate, CopyOperation, FillOperation, HostTask, RecordOperation,
                  WaitOperation, WriteWordOperation, WaitWordOperation>;
 
+[[nodiscard]] inline bool waits_for_word(const StreamOperation& operation) noexcept {
+  return std::holds_alternative<WaitWordOperation>(operation);
+}
+
 /// Whether `perform()` would not have to wait for another stream, thread or process.
 [[nodiscard]] bool is_ready(const StreamOperation& operation) noexcept;
 

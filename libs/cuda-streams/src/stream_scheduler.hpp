@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "operation_queue.hpp"
 
@@ -20,7 +21,8 @@ class StreamScheduler {
   virtual ~StreamScheduler() = default;
 
   /// From any thread. Throws std::exception when memory or threads run out.
-  [[nodiscard]] virtual OperationQueue& create_queue(std::uint32_t capacity) = 0;
+  [[nodiscard]] virtual OperationQueue& create_queue(
+      std::uint32_t capacity, std::shared_ptr<HardwareQueue> hardware_queue) = 0;
 };
 
 }  // namespace weftline::cuda_streams

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "weftline/cuda/host_task.hpp"
 
@@ -12,10 +13,12 @@ namespace weftline::cuda_streams {
 /// stream's handle and the device.
 class WorkerScheduler::Worker {
  public:
-  explicit Worker(std::uint32_t capacity) : queue_(capacity) {}
+  Worker(std::uint32_t capacity, std::shared_ptr<HardwareQueue> hardware_queue)
+      : queue_(capacity, std::move(hardware_queue)) {}
 
-  [[nodiscard]] static std::shared_ptr<Worker> start(std::uint32_t capacity) {
-    auto worker = std::make_shared<Worker>(capacity);
+  [[nodiscard]] static std::shared_ptr<Worker> start(
+      std::uint32_t capacity, std::shared_ptr<HardwareQueue> hardware_queue) {
+    auto worker = std::make_shared<Worker>(capacity, std::move(hardware_queue));
     worker->thread_ = std::thread([worker] { worker->run(); });
     return worker;
   }
@@ -29,6 +32,7 @@ class WorkerScheduler::Worker {
  private:
   void run() noexcept {
     while (StreamOperation* const operation = queue_.wait_front()) {
+      queue_.wait_to_begin(*operation);
       perform(*operation);
       queue_.retire();
     }
@@ -51,7 +55,8 @@ WorkerScheduler::~WorkerScheduler() {
   }
 }
 
-OperationQueue& WorkerScheduler::create_queue(std::uint32_t capacity) {
+OperationQueue& WorkerScheduler::create_queue(std::uint32_t capacity,
+                                              std::shared_ptr<HardwareQueue> hardware_queue) {
   MutexLock lock(mutex_);
   std::erase_if(workers_, [](const std::shared_ptr<Worker>& worker) {
     const bool finished = worker->finished();
@@ -61,7 +66,7 @@ OperationQueue& WorkerScheduler::create_queue(std::uint32_t capacity) {
     return finished;
   });
   workers_.reserve(workers_.size() + 1);  // a worker that has started must find its place
-  workers_.push_back(Worker::start(capacity));
+  workers_.push_back(Worker::start(capacity, std::move(hardware_queue)));
   return workers_.back()->queue();
 }
 

@@ -10,12 +10,14 @@
 namespace weftline::cuda_streams {
 
 /// A worker thread for each queue, so that streams run at the same time and none can hold up
-/// another. A worker at its end is joined by the next `create_queue()`, or by the destructor.
+/// another, but by way of their hardware queue. A worker at its end is joined by the next
+/// `create_queue()`, or by the destructor.
 class WorkerScheduler final : public StreamScheduler {
  public:
   ~WorkerScheduler() override;
 
-  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity) override
+  [[nodiscard]] OperationQueue& create_queue(std::uint32_t capacity,
+                                             std::shared_ptr<HardwareQueue> hardware_queue) override
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

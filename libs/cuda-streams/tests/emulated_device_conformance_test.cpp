@@ -14,9 +14,11 @@ expected<std::shared_ptr<Device>, Error> open_emulated(std::uint32_t ordinal,
 }
 
 /// With a stepper of its own for each device.
-DeviceUnderTest stepped(std::string name, const StepperOptions& options) {
+DeviceUnderTest stepped(std::string name, const StepperOptions& options,
+                        std::uint32_t hardware_queues = 32) {
   const auto open = [=](std::uint32_t ordinal) {
-    return open_emulated(ordinal, {.stepper = std::make_shared<EmulatedStepper>(options),
+    return open_emulated(ordinal, {.hardware_queues = hardware_queues,
+                                   .stepper = std::make_shared<EmulatedStepper>(options),
                                    .stream_queue_capacity = 64});
   };
   return {.name = std::move(name),
@@ -43,8 +45,10 @@ std::vector<DeviceUnderTest> devices_under_test() {
           emulated("emulated, short queues", {.stream_queue_capacity = 16}),
           emulated("emulated, no stream memory operations and no green contexts",
                    {.sm_granularity = 0, .stream_memory_operations = false}),
+          emulated("emulated, one hardware queue", {.hardware_queues = 1}),
           stepped("emulated, stepper", {.seed = 20261130}),
-          stepped("emulated, stepper with rests", {.seed = 7, .longest_rest = 5})};
+          stepped("emulated, stepper with rests", {.seed = 7, .longest_rest = 5}),
+          stepped("emulated, stepper, one hardware queue", {.seed = 30}, 1)};
 }
 
 }  // namespace weftline::testing

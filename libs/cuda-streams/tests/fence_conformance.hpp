@@ -6,48 +6,12 @@
 #include <vector>
 
 #include "device_under_test.hpp"
-#include "weftline/cuda/fence_words.hpp"
+#include "fence_words_under_test.hpp"
 #include "weftline/testing/allocation_count.hpp"
 
 // The part of the conformance suite about fence words.
 
 namespace weftline::testing {
-
-/// Skips the test where the device has none; any other failure is one.
-inline FenceWords& fence_words_or_skip(Device& device) {
-  auto words = device.fence_words();
-  if (!words && words.error().code == ErrorCode::kNotSupported) {
-    SKIP(words.error().to_string());
-  }
-  return *must(std::move(words));
-}
-
-/// A word in pinned memory of the bench.
-inline FenceWord make_word(Workbench& bench, std::uint64_t value) {
-  auto* const place = reinterpret_cast<std::uint64_t*>(bench.pinned(8).data());
-  *place = value;
-  return must(must(bench.device().fence_words())->word(place));
-}
-
-/// A wait that its test opens at the end, also when the test fails: nothing else can end before.
-class PendingWait {
- public:
-  PendingWait(FenceWords& words, StreamRef stream, FenceWord word, std::uint64_t value)
-      : word_(word), value_(value) {
-    must(words.wait(stream, word, value));
-  }
-  PendingWait(const PendingWait&) = delete;
-  PendingWait& operator=(const PendingWait&) = delete;
-  ~PendingWait() {
-    if (!word_.reached(value_)) {
-      word_.store(value_);
-    }
-  }
-
- private:
-  FenceWord word_;
-  std::uint64_t value_;
-};
 
 TEST_CASE("a device has fence words exactly where it says so") {
   const auto subject = any_device_under_test();
@@ -87,6 +51,7 @@ TEST_CASE("a stream waits for a word that another stream writes, and sees what c
   CAPTURE(subject.name);
   Workbench bench(subject);
   FenceWords& words = fence_words_or_skip(bench.device());
+  need_hardware_queues(bench.device(), 2);
   Device& device = bench.device();
   const StreamRef producer = bench.stream();
   const StreamRef consumer = bench.stream();
@@ -115,6 +80,7 @@ TEST_CASE("a host store of exactly the awaited value opens a wait, and one short
   CAPTURE(subject.name);
   Workbench bench(subject);
   FenceWords& words = fence_words_or_skip(bench.device());
+  need_hardware_queues(bench.device(), 2);
   Device& device = bench.device();
   const StreamRef waiting = bench.stream();
   const StreamRef other = bench.stream();
@@ -157,6 +123,7 @@ TEST_CASE("a wait compares by signed difference, near 2^31, 2^63 and around the 
   };
   Workbench bench(subject);
   FenceWords& words = fence_words_or_skip(bench.device());
+  need_hardware_queues(bench.device(), 2);
   Device& device = bench.device();
   const StreamRef waiting = bench.stream();
   const StreamRef other = bench.stream();
@@ -266,6 +233,7 @@ TEST_CASE("writing and awaiting fence words allocates nothing") {
   CAPTURE(subject.name);
   Workbench bench(subject);
   FenceWords& words = fence_words_or_skip(bench.device());
+  need_hardware_queues(bench.device(), 2);
   const StreamRef stream = bench.stream();
   const StreamRef other = bench.stream();
   const std::array both{make_word(bench, 0), make_word(bench, 0)};

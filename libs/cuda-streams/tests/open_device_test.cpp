@@ -113,6 +113,12 @@ TEST_CASE("options that no device can have are refused by name") {
           std::string::npos);
   }
 
+  DeviceOptions no_queues;
+  no_queues.emulated.hardware_queues = 0;
+  const auto without = open_device({DeviceKind::kEmulated, 0}, no_queues);
+  require_refused(without, ErrorCode::kInvalidArgument, "DEVICE_OPTIONS_INVALID");
+  CHECK(without.error().message.find("hardware_queues is 0") != std::string::npos);
+
   DeviceOptions too_many;
   too_many.emulated.device_count = kMaxEmulatedDevices + 1;
   const auto refused = open_device({DeviceKind::kEmulated, 0}, too_many);

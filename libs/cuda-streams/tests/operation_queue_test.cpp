@@ -22,7 +22,7 @@ TEST_CASE("an event's time is that of its last record, in whatever order records
 }
 
 TEST_CASE("a wait that is done does not keep the other stream's timeline alive") {
-  OperationQueue queue(4);
+  OperationQueue queue(4, std::make_shared<HardwareQueue>());
   auto other = std::make_shared<Timeline>();
   const std::weak_ptr<Timeline> watch = other;
   const TimelinePoint done = queue.queue(WaitOperation{{other, 1}});
@@ -43,7 +43,8 @@ TEST_CASE(
     "a queue tells its scheduler of work and of its end, and is at its end when it is empty") {
   int told = 0;
   OperationQueue queue(
-      4, [](void* who) noexcept { ++*static_cast<int*>(who); }, &told);
+      4, std::make_shared<HardwareQueue>(), [](void* who) noexcept { ++*static_cast<int*>(who); },
+      &told);
   CHECK(queue.front() == nullptr);
   queue.queue(RecordOperation{});
   CHECK(told == 1);

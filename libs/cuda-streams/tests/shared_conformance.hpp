@@ -9,6 +9,7 @@
 #include <string>
 
 #include "device_under_test.hpp"
+#include "shared_pages.hpp"
 #include "weftline/cuda/fence_words.hpp"
 #include "weftline/cuda/shared_memory.hpp"
 
@@ -34,23 +35,6 @@ inline std::vector<std::byte> read_back(Workbench& bench, const std::byte* data,
   bench.finish(stream);
   return {host.begin(), host.end()};
 }
-
-/// Pages of the program's own, as a channel maps them.
-class SharedPages {
- public:
-  static constexpr std::size_t kBytes = 1 << 16;
-  SharedPages()
-      : data_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    REQUIRE(data_ != MAP_FAILED);
-  }
-  SharedPages(const SharedPages&) = delete;
-  SharedPages& operator=(const SharedPages&) = delete;
-  ~SharedPages() { munmap(data_, kBytes); }
-  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
-
- private:
-  void* data_;
-};
 
 TEST_CASE("exported memory and its imports are the same bytes, on one device and on two") {
   const auto subject = any_device_under_test();

@@ -36,7 +36,8 @@ class EmulatedStepper {
   /// No stream advances until `resume()`. A task that runs already goes on.
   void pause();
   void resume();
-  /// One stream does not advance, from its next operation on, until it is resumed.
+  /// One stream does not advance, from its next operation on, until it is resumed. If that is a
+  /// wait for a fence word, it holds up its hardware queue, also when the word is written.
   void stall(StreamRef stream);
   void resume(StreamRef stream);
 

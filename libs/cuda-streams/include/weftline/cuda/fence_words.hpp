@@ -59,9 +59,11 @@ class FenceWord {
 /// Calls may come from any thread, allocate nothing but for `word()`, and return at once (an
 /// emulated stream's full queue blocks). Refusals are those of Device's hot calls.
 ///
-/// A wait that nobody opens holds up its stream for ever, and with it what waits for that: closing
-/// an emulated device, and on CUDA cudaFree(), cudaFreeHost() and the first launch of a kernel.
-/// Open it by a host store before an end.
+/// A wait holds up its stream, and the streams that share a hardware queue with it
+/// (`DeviceDescription::hardware_queues`; with 1, all of the device): a wait must not need one of
+/// them to be opened. A wait that nobody opens holds them up for ever, and with them what waits for
+/// them: closing an emulated device, and on CUDA cudaFree(), cudaFreeHost() and the first launch of
+/// a kernel. Open it by a host store before an end.
 class FenceWords {
  public:
   FenceWords(const FenceWords&) = delete;

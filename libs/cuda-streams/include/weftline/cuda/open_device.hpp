@@ -18,7 +18,12 @@ struct EmulatedDeviceOptions {
   std::uint32_t sm_count{16};
   /// Green contexts have SMs in multiples of this; 0 for a device without green contexts.
   std::uint32_t sm_granularity{2};
-  std::uint32_t hardware_queues{32};  ///< Only reported: streams never share a queue.
+  /// Its streams, those of green contexts included, are dealt to these in order of creation; the
+  /// place of a destroyed stream whose work is done is dealt again. While a stream waits for a
+  /// fence word, no other one of its queue begins an operation, be it queued before the wait or
+  /// after it; what runs already goes on. Waits for events hold up nobody else. As long as a device
+  /// has no more streams than queues, none shares one. At least 1.
+  std::uint32_t hardware_queues{32};
   /// What kCudaDevice and kCudaManaged blocks of one opened device may take together. Pinned memory
   /// is the host's, as on a real device.
   std::uint64_t memory_bytes{std::uint64_t{8} << 30};
