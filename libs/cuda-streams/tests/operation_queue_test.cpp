@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operation_queue.hpp"
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
+#include <thread>
 
 #include "emulated_event.hpp"
 
@@ -55,6 +57,71 @@ TEST_CASE(
   queue.retire();
   CHECK(queue.at_end());
   CHECK(queue.wait_front() == nullptr);
+}
+
+TEST_CASE("between two waits for words a queue holds its hardware queue without a gap") {
+  const auto hardware_queue = std::make_shared<HardwareQueue>();
+  OperationQueue queue(4, hardware_queue);
+  queue.queue(WaitWordOperation{});
+  std::atomic<bool> looking{false};
+  std::atomic<bool> enough{false};
+  std::uint64_t gaps = 0;
+  {
+    const std::jthread observer([&] {
+      while (!enough) {
+        gaps += hardware_queue->held() ? 0 : 1;
+        looking = true;
+      }
+    });
+    while (!looking) {
+      std::this_thread::yield();
+    }
+    for (int i = 0; i < 50'000; ++i) {
+      queue.queue(WaitWordOperation{});
+      queue.retire();
+    }
+    enough = true;
+  }
+  CHECK(gaps == 0);
+  queue.retire();
+  CHECK_FALSE(hardware_queue->held());
+}
+
+TEST_CASE("a wait for a word holds the hardware queue before what comes ahead of it is done") {
+  constexpr std::uint64_t kRounds = 5'000;
+  const auto hardware_queue = std::make_shared<HardwareQueue>();
+  OperationQueue queue(4, hardware_queue);
+  std::atomic<std::uint64_t> looked_at{0};
+  // Someone to wake: that takes a while, in which it would show that something else is not done.
+  const std::jthread waiter([timeline = queue.last_queued().timeline] {
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      timeline->wait(2 * round - 1);
+    }
+  });
+  const std::jthread scheduler([&] {
+    for (std::uint64_t waits = 0; StreamOperation* const operation = queue.wait_front();
+         queue.retire()) {
+      waits += waits_for_word(*operation) ? 1 : 0;
+      while (looked_at < waits) {
+        std::this_thread::yield();
+      }
+    }
+  });
+  std::uint64_t too_late = 0;
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    const TimelinePoint ahead = queue.queue(RecordOperation{});
+    const TimelinePoint wait = queue.queue(WaitWordOperation{});
+    for (int looks = 1; !ahead.reached(); ++looks) {
+      if (looks % 1'000 == 0) {
+        std::this_thread::yield();  // where there is only one core
+      }
+    }
+    too_late += hardware_queue->held() ? 0 : 1;
+    looked_at = round;
+    wait.wait();
+  }
+  queue.close();
+  CHECK(too_late == 0);
 }
 
 }  // namespace weftline::cuda_streams
