@@ -54,7 +54,7 @@ class StepScheduler::Core {
         : queue(capacity, std::move(hardware_queue), tell, who) {}
     OperationQueue queue;
     std::uint32_t rest{0};  // steps of others that it still lets pass
-    bool runs_task{false};  // its front is with the task thread
+    bool runs_task{false};  // its front is with the task thread: it has begun
     [[nodiscard]] const CUstream_st* handle() const noexcept {
       return reinterpret_cast<const CUstream_st*>(&queue);
     }

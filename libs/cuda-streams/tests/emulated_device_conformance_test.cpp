@@ -15,7 +15,7 @@ expected<std::shared_ptr<Device>, Error> open_emulated(std::uint32_t ordinal,
 
 /// With a stepper of its own for each device.
 DeviceUnderTest stepped(std::string name, const StepperOptions& options,
-                        std::uint32_t hardware_queues = 32) {
+                        std::uint32_t hardware_queues = EmulatedDeviceOptions{}.hardware_queues) {
   const auto open = [=](std::uint32_t ordinal) {
     return open_emulated(ordinal, {.hardware_queues = hardware_queues,
                                    .stepper = std::make_shared<EmulatedStepper>(options),
