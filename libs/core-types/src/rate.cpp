@@ -80,6 +80,18 @@ std::uint64_t Rational::ceil() const noexcept {
   return numerator_ / denominator_ + (numerator_ % denominator_ != 0 ? 1 : 0);
 }
 
+expected<std::uint64_t, Error> Rational::ceil_of_product(Rational other) const {
+  const Uint128 numerator = Uint128{numerator_} * other.numerator_;
+  const Uint128 denominator = Uint128{denominator_} * other.denominator_;
+  const Uint128 whole = numerator / denominator + (numerator % denominator != 0 ? 1 : 0);
+  if (whole > kMaximum) {
+    return fail(ErrorCode::kArithmeticOverflow, "RATIONAL_OVERFLOW",
+                to_string() + " * " + other.to_string() + " is more than " +
+                    std::to_string(kMaximum) + "; use smaller values");
+  }
+  return static_cast<std::uint64_t>(whole);
+}
+
 std::string Rational::to_string() const {
   std::string text = std::to_string(numerator_);
   if (denominator_ != 1) text.append("/").append(std::to_string(denominator_));
@@ -101,6 +113,24 @@ expected<Rational, Error> Rate::as_rational() const {
                     " s is none; give positive numbers");
   }
   return Rational::make(samples, seconds);
+}
+
+expected<Rational, Error> RateRatio::as_rational() const {
+  if (!valid()) {
+    return fail(ErrorCode::kInvalidArgument, "RATE_RATIO_INVALID",
+                "a ratio of " + std::to_string(numerator) + " to " + std::to_string(denominator) +
+                    " is none; give positive numbers");
+  }
+  return Rational::make(numerator, denominator);
+}
+
+expected<Rational, Error> Horizon::as_rational() const {
+  if (!valid()) {
+    return fail(ErrorCode::kInvalidArgument, "HORIZON_INVALID",
+                "a horizon of " + std::to_string(numerator) + "/" + std::to_string(denominator) +
+                    " s is none; give positive numbers");
+  }
+  return Rational::make(numerator, denominator);
 }
 
 }  // namespace weftline

@@ -188,6 +188,28 @@ TEST_CASE("rounding a rational up gives the least whole number that is not below
   CHECK(Rational().ceil() == 0);
 }
 
+TEST_CASE("the product of two rationals is rounded up exactly, even where it has no 64-bit terms") {
+  Numbers numbers;
+  int without_terms = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const Rational a = numbers.fraction();
+    const Rational b = numbers.fraction();
+    const Wide numerator = Wide(a.numerator()) * Wide(b.numerator());
+    const Wide denominator = Wide(a.denominator()) * Wide(b.denominator());
+    const auto whole = a.ceil_of_product(b);
+    const bool beyond = Wide(kMax) * denominator < numerator;
+    REQUIRE(whole.has_value() == !beyond);
+    if (!whole) continue;
+    REQUIRE_FALSE(Wide(*whole) * denominator < numerator);
+    if (*whole > 0) REQUIRE(Wide(*whole - 1) * denominator < numerator);
+    without_terms += a.multiply(b) ? 0 : 1;
+  }
+  CHECK(without_terms > 100);
+  CHECK(Rational::make(kMax, 1)->ceil_of_product(Rational::make(1, 1).value()) == kMax);
+  CHECK(Rational::make(kMax, 2)->ceil_of_product(Rational::make(3, 1).value()).error().token ==
+        "RATIONAL_OVERFLOW");
+}
+
 TEST_CASE("a rational prints whole numbers without a denominator") {
   CHECK(Rational::make(6, 4)->to_string() == "3/2");
   CHECK(Rational::make(120, 2)->to_string() == "60");
@@ -215,9 +237,31 @@ TEST_CASE("an overflow names both operands") {
 TEST_CASE("a rate is its exact fraction, and zero is no rate") {
   CHECK(Rate::hz(60).as_rational()->to_string() == "60");
   CHECK(Rate::per(30'000, 1'001).as_rational()->to_string() == "30000/1001");
-  for (const Rate rate : {Rate{}, Rate::hz(0), Rate::per(5, 0)}) {
+  for (const Rate rate :
+       {Rate{}, Rate::hz(0), Rate::hz(-60), Rate::per(5, 0), Rate::per(0, 0), Rate::per(5, -1)}) {
     CHECK_FALSE(rate.valid());
     CHECK(rate.as_rational().error().token == "RATE_INVALID");
+  }
+}
+
+template <class Number>
+concept MakesRate = requires(Number number) { Rate::hz(number); };
+
+TEST_CASE("a rate is made of whole numbers only") {
+  CHECK(MakesRate<int>);
+  CHECK(MakesRate<std::uint64_t>);
+  CHECK_FALSE(MakesRate<double>);
+}
+
+TEST_CASE("a ratio and a horizon are their exact fractions, and zero is neither") {
+  CHECK(RateRatio{2, 8}.as_rational()->to_string() == "1/4");
+  CHECK(RateRatio{}.as_rational()->to_string() == "1");
+  CHECK(RateRatio{0, 1}.as_rational().error().token == "RATE_RATIO_INVALID");
+  CHECK(RateRatio{1, 0}.as_rational().error().token == "RATE_RATIO_INVALID");
+  CHECK(Horizon::seconds(1, 15).as_rational()->to_string() == "1/15");
+  CHECK(Horizon::milliseconds(20).as_rational()->to_string() == "1/50");
+  for (const Horizon none : {Horizon{}, Horizon::seconds(1, 0), Horizon::seconds(-1, 15)}) {
+    CHECK(none.as_rational().error().token == "HORIZON_INVALID");
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,8 @@ class Rational {
   [[nodiscard]] static expected<Rational, Error> make(std::uint64_t numerator,
                                                       std::uint64_t denominator);
 
+  [[nodiscard]] static constexpr Rational one() noexcept { return {1, 1}; }
+
   [[nodiscard]] constexpr std::uint64_t numerator() const noexcept { return numerator_; }
   [[nodiscard]] constexpr std::uint64_t denominator() const noexcept { return denominator_; }
 
@@ -25,6 +28,9 @@ class Rational {
   [[nodiscard]] expected<Rational, Error> divide(Rational other) const;
   [[nodiscard]] expected<Rational, Error> add(Rational other) const;
   [[nodiscard]] std::uint64_t ceil() const noexcept;
+  /// The least whole number that is not below this times `other`. Needs no 64-bit terms on the way:
+  /// refused (kArithmeticOverflow) only when the number itself is beyond 64 bits.
+  [[nodiscard]] expected<std::uint64_t, Error> ceil_of_product(Rational other) const;
   /// "3/2", or "60" for whole numbers.
   [[nodiscard]] std::string to_string() const;
 
@@ -39,15 +45,19 @@ class Rational {
 };
 
 /// Samples per second, exact. A rate of 0 is not a rate: the factories leave it, `valid()` tells.
+/// Whole numbers only, since 59.94 has no exact binary fraction; write Rate::per(60'000, 1'001). A
+/// negative number becomes 0.
 struct Rate {
   std::uint64_t samples{0};
   std::uint64_t seconds{1};
 
-  [[nodiscard]] static constexpr Rate hz(std::uint64_t samples_per_second) noexcept {
-    return {samples_per_second, 1};
+  [[nodiscard]] static constexpr Rate hz(std::integral auto samples_per_second) noexcept {
+    return per(samples_per_second, 1);
   }
-  [[nodiscard]] static constexpr Rate per(std::uint64_t samples, std::uint64_t seconds) noexcept {
-    return {samples, seconds};
+  [[nodiscard]] static constexpr Rate per(std::integral auto samples,
+                                          std::integral auto seconds) noexcept {
+    return {samples > 0 ? static_cast<std::uint64_t>(samples) : 0,
+            seconds > 0 ? static_cast<std::uint64_t>(seconds) : 0};
   }
   [[nodiscard]] constexpr bool valid() const noexcept { return samples > 0 && seconds > 0; }
   [[nodiscard]] expected<Rational, Error> as_rational() const;
@@ -58,7 +68,29 @@ struct Rate {
 struct RateRatio {
   std::uint64_t numerator{1};
   std::uint64_t denominator{1};
+
+  [[nodiscard]] constexpr bool valid() const noexcept { return numerator > 0 && denominator > 0; }
+  [[nodiscard]] expected<Rational, Error> as_rational() const;
   friend constexpr bool operator==(RateRatio, RateRatio) noexcept = default;
+};
+
+/// How long samples may pile up before they are taken, in seconds, exact: a fifteenth of a second
+/// is no whole number of nanoseconds. 0 is no horizon; a negative number becomes 0.
+struct Horizon {
+  std::uint64_t numerator{0};
+  std::uint64_t denominator{1};
+
+  [[nodiscard]] static constexpr Horizon seconds(std::integral auto numerator,
+                                                 std::integral auto denominator) noexcept {
+    return {numerator > 0 ? static_cast<std::uint64_t>(numerator) : 0,
+            denominator > 0 ? static_cast<std::uint64_t>(denominator) : 0};
+  }
+  [[nodiscard]] static constexpr Horizon milliseconds(std::integral auto count) noexcept {
+    return seconds(count, 1'000);
+  }
+  [[nodiscard]] constexpr bool valid() const noexcept { return numerator > 0 && denominator > 0; }
+  [[nodiscard]] expected<Rational, Error> as_rational() const;
+  friend constexpr bool operator==(Horizon, Horizon) noexcept = default;
 };
 
 }  // namespace weftline
