@@ -44,6 +44,14 @@ JsonValue json(TensorSlotClaimReason reason) { return claim_reason_name(reason);
 JsonValue json(PortRef port) { return Object{{"port", port.port}, {"vertex", json(port.vertex)}}; }
 JsonValue json(Rate rate) { return Object{{"samples", rate.samples}, {"seconds", rate.seconds}}; }
 
+JsonValue json(Rational value) { return value.to_string(); }
+JsonValue json(RateRatio ratio) {
+  return Object{{"denominator", ratio.denominator}, {"numerator", ratio.numerator}};
+}
+JsonValue json(Horizon horizon) {
+  return Object{{"denominator", horizon.denominator}, {"numerator", horizon.numerator}};
+}
+
 JsonValue json(const TensorRepresentation& representation) {
   return Object{{"dtype", optional(representation.dtype)},
                 {"memory_kind", optional(representation.memory_kind)},
@@ -86,17 +94,30 @@ JsonValue json(const ClockPlanRecord& clock) {
 }
 
 JsonValue json(const InputPortRecord& input) {
-  return Object{{"expected_rate", optional(input.expected_rate)},
+  return Object{{"accumulates_over", optional(input.accumulates_over)},
+                {"expected_rate", optional(input.expected_rate)},
                 {"name", text(input.name)},
                 {"payload", json(input.payload)},
+                {"retained_samples", input.retained_samples},
                 {"tensor", optional(input.tensor)}};
+}
+
+/// Facts that belong to another kind of rate are null; an output that states none is null.
+JsonValue json(const OutputRateRecord& rate) {
+  if (rate.kind == PortRateKind::kUnspecified) return {};
+  const bool follows = rate.kind == PortRateKind::kFollowsInput;
+  return Object{{"follows_input", follows ? JsonValue(rate.follows_input) : JsonValue()},
+                {"kind", rate_kind_name(rate.kind)},
+                {"maximum", optional(rate.maximum)},
+                {"rate", follows ? JsonValue() : json(rate.rate)},
+                {"ratio", follows ? json(rate.ratio) : JsonValue()}};
 }
 
 JsonValue json(const OutputPortRecord& output) {
   return Object{{"max_emits_per_compute", output.max_emits_per_compute},
                 {"name", text(output.name)},
-                {"nominal_rate", optional(output.nominal_rate)},
                 {"payload", json(output.payload)},
+                {"rate", json(output.rate)},
                 {"tensor", optional(output.tensor)}};
 }
 
@@ -192,7 +213,8 @@ JsonValue json(const PoolCapacityContributorRecord& contributor) {
 }
 
 JsonValue json(const TensorAllocationPlanRecord& pool) {
-  return Object{{"contributors", list(pool.contributors)},
+  return Object{{"active_slot_count", known(pool.active_slot_count)},
+                {"contributors", list(pool.contributors)},
                 {"device", optional(pool.device)},
                 {"fused_stream", json(pool.fused_stream)},
                 {"id", json(pool.id)},
@@ -203,6 +225,67 @@ JsonValue json(const TensorAllocationPlanRecord& pool) {
                 {"slot_bytes", known(pool.slot_bytes)},
                 {"slot_count", known(pool.slot_count)},
                 {"total_bytes", known(pool.total_bytes())}};
+}
+
+JsonValue json(const PortRatePlanRecord& rate) {
+  const bool rooted = rate.root.vertex.valid();
+  return Object{{"basis", rate_basis_name(rate.basis)},
+                {"factor", rooted ? json(rate.factor) : JsonValue()},
+                {"kind", rate_kind_name(rate.kind)},
+                {"maximum", optional(rate.maximum)},
+                {"nominal", optional(rate.nominal)},
+                {"port", json(rate.port)},
+                {"role", rate.is_output ? "output" : "input"},
+                {"root", rooted ? json(rate.root) : JsonValue()}};
+}
+
+JsonValue json(const AccumulationHorizonPlanRecord& horizon) {
+  return Object{{"basis", horizon_basis_name(horizon.basis)},
+                {"edge", json(horizon.edge)},
+                {"seconds", optional(horizon.seconds)}};
+}
+
+JsonValue json(const HardFloorContributorRecord& contributor) {
+  return Object{{"edge", json(contributor.edge)},
+                {"entries", contributor.entries},
+                {"group", contributor.group},
+                {"reason", hard_floor_reason_name(contributor.reason)},
+                {"scenario", contributor.scenario}};
+}
+
+JsonValue json(const QueueSizingRecipeRecord& recipe) {
+  return Object{{"admitted_ceiling", optional(recipe.admitted_ceiling)},
+                {"admitted_depth", known(recipe.admitted_depth)},
+                {"edge", json(recipe.edge)},
+                {"evidence", sizing_evidence_name(recipe.evidence)},
+                {"hard_floor", recipe.hard_floor},
+                {"headroom", json(recipe.headroom)},
+                {"horizon", optional(recipe.horizon)},
+                {"maximum_rate", optional(recipe.maximum_rate)},
+                {"nominal_arrivals", optional(recipe.nominal_arrivals)},
+                {"rate", optional(recipe.rate)},
+                {"rate_basis", rate_basis_name(recipe.rate_basis)},
+                {"recommendation", optional(recipe.recommendation)}};
+}
+
+JsonValue json(const PoolCapacityDependencyRecord& dependency) {
+  return Object{{"active_shared_slots", dependency.active_shared_slots},
+                {"admitted_shared_slots", dependency.admitted_shared_slots},
+                {"edge", json(dependency.edge)},
+                {"own_slots", dependency.own_slots},
+                {"pool", json(dependency.pool)},
+                {"source", json(dependency.source)}};
+}
+
+JsonValue json(const ProviderAllocationPlanRecord& allocation) {
+  return Object{{"active_bytes", known(allocation.active_bytes())},
+                {"active_entries", known(allocation.active_entries)},
+                {"admitted_bytes", known(allocation.admitted_bytes())},
+                {"admitted_entries", known(allocation.admitted_entries)},
+                {"entry_bytes", known(allocation.entry_bytes)},
+                {"pool", json(allocation.pool)},
+                {"producer_entries", allocation.producer_entries},
+                {"reserved_bytes", nullptr}};
 }
 
 JsonValue json(const DeviceDescription& device) {
@@ -250,6 +333,7 @@ JsonValue optional(const std::optional<T>& value) {
 JsonValue plan_to_json(const PlanRecords& records) {
   return Object{
       {"accepted", records.ok()},
+      {"accumulation_horizons", list(records.accumulation_horizons)},
       {"clocks", list(records.clocks)},
       {"cuda_compute_stream_policy", stream_policy_name(records.cuda_compute_stream_policy)},
       {"cuda_compute_streams", list(records.cuda_compute_streams)},
@@ -260,9 +344,14 @@ JsonValue plan_to_json(const PlanRecords& records) {
       {"export_edges", list(records.export_edges)},
       {"fusion_decisions", list(records.fusion_decisions)},
       {"graph_name", text(records.graph_name)},
+      {"hard_floor_contributors", list(records.hard_floor_contributors)},
       {"operators", list(records.operators)},
       {"partition_decisions", list(records.partition_decisions)},
       {"payload_edges", list(records.payload_edges)},
+      {"pool_capacity_dependencies", list(records.pool_capacity_dependencies)},
+      {"port_rates", list(records.port_rates)},
+      {"provider_allocation_plans", list(records.provider_allocation_plans)},
+      {"queue_sizing_recipes", list(records.queue_sizing_recipes)},
       {"schema", kPlanSchema},
       {"tensor_allocations", list(records.tensor_allocations)},
       {"version", kPlanSchemaVersion}};

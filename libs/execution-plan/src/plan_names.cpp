@@ -71,6 +71,37 @@ std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept {
   return name_of(reason, kNames);
 }
 
+std::string_view rate_kind_name(PortRateKind kind) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"unspecified", "fixed_nominal", "expected_input", "follows_input", "lifecycle_nominal"});
+  return name_of(kind, kNames);
+}
+
+std::string_view rate_basis_name(PortRateBasis basis) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"undeclared", "declared", "followed", "upstream", "expected", "unresolved"});
+  return name_of(basis, kNames);
+}
+
+std::string_view horizon_basis_name(AccumulationHorizonBasis basis) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"none", "declared", "aligned_partner", "partner_unknown", "partner_selectable"});
+  return name_of(basis, kNames);
+}
+
+std::string_view hard_floor_reason_name(HardFloorReason reason) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"minimum_queue", "producer_burst", "selector_retention", "window_retention"});
+  return name_of(reason, kNames);
+}
+
+std::string_view sizing_evidence_name(QueueSizingEvidence evidence) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"sufficient", "rate_undeclared", "rate_unresolved",
+                                       "rate_without_maximum", "horizon_absent", "size_overflow"});
+  return name_of(evidence, kNames);
+}
+
 std::string_view storage_name(TensorOutputStorage storage) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>({"pass_through", "runtime_pool"});
   return name_of(storage, kNames);

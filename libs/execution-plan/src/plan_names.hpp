@@ -18,6 +18,11 @@ namespace weftline {
 [[nodiscard]] std::string_view partition_decision_name(PartitionDecisionKind kind) noexcept;
 [[nodiscard]] std::string_view stream_policy_name(CudaComputeStreamPolicy policy) noexcept;
 [[nodiscard]] std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept;
+[[nodiscard]] std::string_view rate_kind_name(PortRateKind kind) noexcept;
+[[nodiscard]] std::string_view rate_basis_name(PortRateBasis basis) noexcept;
+[[nodiscard]] std::string_view horizon_basis_name(AccumulationHorizonBasis basis) noexcept;
+[[nodiscard]] std::string_view hard_floor_reason_name(HardFloorReason reason) noexcept;
+[[nodiscard]] std::string_view sizing_evidence_name(QueueSizingEvidence evidence) noexcept;
 [[nodiscard]] std::string_view storage_name(TensorOutputStorage storage) noexcept;
 
 }  // namespace weftline

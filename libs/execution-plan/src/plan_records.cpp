@@ -2,6 +2,8 @@
 #include "weftline/plan/plan_records.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <tuple>
 
 namespace weftline {
 namespace {
@@ -14,6 +16,16 @@ std::string port_name(const std::vector<OperatorPlanRecord>& operators, PortRef 
   const OperatorPlanRecord& owner = operators[port.vertex.value];
   const Ports& list = owner.*ports;
   return owner.path + "." + (port.port < list.size() ? list[port.port].name : "?");
+}
+
+const PortRatePlanRecord* find_rate(const std::vector<PortRatePlanRecord>& rates, PortRef port,
+                                    bool is_output) {
+  const auto key = [](const PortRatePlanRecord& rate) {
+    return std::tuple(rate.port.vertex, rate.is_output, rate.port.port);
+  };
+  const auto wanted = std::tuple(port.vertex, is_output, port.port);
+  const auto found = std::ranges::lower_bound(rates, wanted, std::less<>{}, key);
+  return found != rates.end() && key(*found) == wanted ? &*found : nullptr;
 }
 
 }  // namespace
@@ -30,6 +42,14 @@ std::string PlanRecords::output_name(PortRef output) const {
 
 std::string PlanRecords::input_name(PortRef input) const {
   return port_name(operators, input, &OperatorPlanRecord::inputs);
+}
+
+const PortRatePlanRecord* PlanRecords::output_rate(PortRef output) const noexcept {
+  return find_rate(port_rates, output, true);
+}
+
+const PortRatePlanRecord* PlanRecords::input_rate(PortRef input) const noexcept {
+  return find_rate(port_rates, input, false);
 }
 
 }  // namespace weftline

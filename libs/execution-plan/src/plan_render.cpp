@@ -137,6 +137,17 @@ void render_partitions(std::string& out, const PlanRecords& records) {
   section(out, "Partitions", table);
 }
 
+/// Why an edge has the depth that rates and contract chose.
+std::string show_recipe(const QueueSizingRecipeRecord& recipe) {
+  const auto show_fraction = [](const std::optional<Rational>& value) {
+    return value ? value->to_string() : std::string(kNone);
+  };
+  std::string text = show_fraction(recipe.rate) + " samples/s over " +
+                     show_fraction(recipe.horizon) + " s, times " + recipe.headroom.to_string();
+  text.append(", at least ").append(std::to_string(recipe.hard_floor));
+  return text.append("; at most ").append(std::to_string(recipe.admitted_depth));
+}
+
 void render_edges(std::string& out, const PlanRecords& records) {
   TextTable table({{"id", Align::kRight},
                    {"from"},
@@ -154,6 +165,10 @@ void render_edges(std::string& out, const PlanRecords& records) {
          std::string(queue_policy_name(edge.queue_policy)), std::to_string(edge.queue_depth),
          std::string(depth_origin_name(edge.depth_origin)),
          edge.crosses_partitions ? "between" : "same"});
+    const bool automatic = edge.depth_origin == QueueDepthOrigin::kAutomatic;
+    if (automatic && edge.edge.value < records.queue_sizing_recipes.size()) {
+      table.add_note(show_recipe(records.queue_sizing_recipes[edge.edge.value]));
+    }
   }
   section(out, "Edges", table);
 }
@@ -202,6 +217,9 @@ void render_pools(std::string& out, const PlanRecords& records) {
                    std::to_string(pool.slot_bytes), std::to_string(pool.slot_count),
                    show_bytes(pool.total_bytes()), std::to_string(pool.max_rank),
                    std::to_string(pool.max_release_streams)});
+    if (pool.active_slot_count != pool.slot_count) {
+      table.add_note(std::to_string(pool.active_slot_count) + " at the rates of the start");
+    }
     for (const auto& contributor : pool.contributors) table.add_note(show_contributor(contributor));
   }
   section(out, "Pools", table);

@@ -38,13 +38,14 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
   CHECK(dump(plan, "cuda_compute_stream_policy") == R"("partition_device")");
   CHECK(dump(plan, "fusion_decisions") ==
         R"([{"edge":0,"fused":true,"reason":"one writer, one reader"}])");
-  CHECK(
-      dump(plan, "tensor_allocations") ==
-      R"([{"contributors":[{"contributor":"producer","maximum_distinct_slots":1,)"
-      R"("reasons":["producer_loan"]},{"contributor":"gray.in","maximum_distinct_slots":7,)"
-      R"("reasons":["accepted_publication","consumer_cuda_release"]}],"device":"emulated:0",)"
-      R"("fused_stream":0,"id":0,"max_rank":3,"max_release_streams":3,"memory_kind":"cuda_device",)"
-      R"("output":{"port":0,"vertex":0},"slot_bytes":1024,"slot_count":8,"total_bytes":8192}])");
+  CHECK(dump(plan, "tensor_allocations") ==
+        R"([{"active_slot_count":6,"contributors":[{"contributor":"producer",)"
+        R"("maximum_distinct_slots":1,)"
+        R"("reasons":["producer_loan"]},{"contributor":"gray.in","maximum_distinct_slots":7,)"
+        R"("reasons":["accepted_publication","consumer_cuda_release"]}],"device":"emulated:0",)"
+        R"("fused_stream":0,"id":0,"max_rank":3,"max_release_streams":3,)"
+        R"("memory_kind":"cuda_device",)"
+        R"("output":{"port":0,"vertex":0},"slot_bytes":1024,"slot_count":8,"total_bytes":8192}])");
   CHECK(dump(plan, "device_catalog") ==
         R"({"devices":[{"hardware_queues":0,"id":"emulated:0","memory_bytes":0,"name":"laptop",)"
         R"("sm_count":0,"stream_memory_operations":false,)"
@@ -58,20 +59,77 @@ TEST_CASE("an operator is written with its ports, trigger and place") {
   const JsonValue json = plan_to_json(sample_plan());
   const auto& operators = *json.find("operators")->as_array();
   REQUIRE(operators.size() == 2);
-  CHECK(operators[0].dump() ==
-        R"({"device":"emulated:0","id":0,"inputs":[],"outputs":[{"max_emits_per_compute":1,)"
-        R"("name":"frames","nominal_rate":{"samples":30,"seconds":1},"payload":{"alignment":0,)"
-        R"("fields":[],"kind":"tensor","name":"tensor","size":0,"version":0},)"
-        R"("tensor":{"max_byte_span":1000,"max_rank":null,"representation":{"dtype":"uint8",)"
-        R"("memory_kind":"cuda_device","rank":3},"storage":"runtime_pool"}}],)"
-        R"("parameters":{"fps":30},"partition":0,"path":"camera","stream":0,)"
-        R"("trigger":{"clock":0,"inputs":[],"kind":"clock","origin":"authored",)"
-        R"("period_ns":33333333,"phase_ns":0,"window_ns":null},"type_id":"Camera",)"
-        R"("type_version":2})");
+  CHECK(
+      operators[0].dump() ==
+      R"({"device":"emulated:0","id":0,"inputs":[],"outputs":[{"max_emits_per_compute":1,)"
+      R"("name":"frames","payload":{"alignment":0,)"
+      R"("fields":[],"kind":"tensor","name":"tensor","size":0,"version":0},)"
+      R"("rate":{"follows_input":null,"kind":"fixed_nominal","maximum":null,)"
+      R"("rate":{"samples":30,"seconds":1},"ratio":null},"tensor":{"max_byte_span":1000,"max_rank":null,"representation":{"dtype":"uint8",)"
+      R"("memory_kind":"cuda_device","rank":3},"storage":"runtime_pool"}}],)"
+      R"("parameters":{"fps":30},"partition":0,"path":"camera","stream":0,)"
+      R"("trigger":{"clock":0,"inputs":[],"kind":"clock","origin":"authored",)"
+      R"("period_ns":33333333,"phase_ns":0,"window_ns":null},"type_id":"Camera",)"
+      R"("type_version":2})");
   CHECK(operators[1].find("trigger")->dump() ==
         R"({"clock":null,"inputs":[0],"kind":"any_input","origin":"core_synthesized",)"
         R"("period_ns":null,"phase_ns":null,"window_ns":null})");
   CHECK(operators[1].find("parameters")->is_null());
+}
+
+TEST_CASE("what a port states of its rate is written, and null where it states nothing") {
+  PlanRecords plan = sample_plan();
+  OutputRateRecord& stated = plan.operators[0].outputs[0].rate;
+  const auto written = [&] {
+    const JsonValue json = plan_to_json(plan);
+    const JsonValue& camera = json.find("operators")->as_array()->front();
+    return camera.find("outputs")->as_array()->front().find("rate")->dump();
+  };
+  stated = {
+      .kind = PortRateKind::kLifecycleNominal, .rate = Rate::hz(60), .maximum = Rate::hz(120)};
+  CHECK(written() ==
+        R"({"follows_input":null,"kind":"lifecycle_nominal",)"
+        R"("maximum":{"samples":120,"seconds":1},"rate":{"samples":60,"seconds":1},"ratio":null})");
+  stated = {.kind = PortRateKind::kFollowsInput, .follows_input = 2, .ratio = {1, 4}};
+  CHECK(written() == R"({"follows_input":2,"kind":"follows_input","maximum":null,"rate":null,)"
+                     R"("ratio":{"denominator":4,"numerator":1}})");
+  stated = {};
+  CHECK(written() == "null");
+
+  InputPortRecord& input = plan.operators[1].inputs[0];
+  input.expected_rate = Rate::hz(30);
+  input.accumulates_over = Horizon::seconds(1, 15);
+  input.retained_samples = 4;
+  const JsonValue json = plan_to_json(plan);
+  const JsonValue& in =
+      json.find("operators")->as_array()->at(1).find("inputs")->as_array()->front();
+  CHECK(in.find("expected_rate")->dump() == R"({"samples":30,"seconds":1})");
+  CHECK(in.find("accumulates_over")->dump() == R"({"denominator":15,"numerator":1})");
+  CHECK(in.find("retained_samples")->dump() == "4");
+}
+
+TEST_CASE("rates, horizons and recipes are written as exact fractions") {
+  PlanRecords plan = sample_plan();
+  CHECK(dump(plan, "port_rates") ==
+        R"([{"basis":"declared","factor":"1","kind":"fixed_nominal","maximum":"30","nominal":"30",)"
+        R"("port":{"port":0,"vertex":0},"role":"output","root":{"port":0,"vertex":0}},)"
+        R"({"basis":"upstream","factor":"1","kind":"unspecified","maximum":"30","nominal":"30",)"
+        R"("port":{"port":0,"vertex":1},"role":"input","root":{"port":0,"vertex":0}},)"
+        R"({"basis":"undeclared","factor":null,"kind":"unspecified","maximum":null,"nominal":null,)"
+        R"("port":{"port":0,"vertex":1},"role":"output","root":null}])");
+  CHECK(dump(plan, "accumulation_horizons") == R"([{"basis":"none","edge":0,"seconds":null}])");
+  CHECK(dump(plan, "hard_floor_contributors") ==
+        R"([{"edge":0,"entries":1,"group":0,"reason":"minimum_queue","scenario":0}])");
+  CHECK(dump(plan, "queue_sizing_recipes") ==
+        R"([{"admitted_ceiling":null,"admitted_depth":4,"edge":0,"evidence":"horizon_absent",)"
+        R"("hard_floor":1,"headroom":"3/2","horizon":null,"maximum_rate":"30",)"
+        R"("nominal_arrivals":null,"rate":"30","rate_basis":"upstream","recommendation":null}])");
+  CHECK(dump(plan, "pool_capacity_dependencies") ==
+        R"([{"active_shared_slots":5,"admitted_shared_slots":5,"edge":0,"own_slots":2,"pool":0,)"
+        R"("source":{"port":0,"vertex":0}}])");
+  CHECK(dump(plan, "provider_allocation_plans") ==
+        R"([{"active_bytes":6000,"active_entries":6,"admitted_bytes":8000,"admitted_entries":8,)"
+        R"("entry_bytes":1000,"pool":0,"producer_entries":1,"reserved_bytes":null}])");
 }
 
 TEST_CASE("the endpoint catalog is written in its own canonical form") {
@@ -104,7 +162,7 @@ TEST_CASE("equal records give equal bytes, and the digest is that of the bytes")
 
 TEST_CASE("a change in any record changes the digest") {
   const std::string digest = plan_digest(sample_plan());
-  std::vector<PlanRecords> changed(17, sample_plan());
+  std::vector<PlanRecords> changed(25, sample_plan());
   changed[0].graph_name = "other";
   changed[1].clocks[0].independent_progress = false;
   changed[2].operators[1].type_version = 9;
@@ -122,6 +180,14 @@ TEST_CASE("a change in any record changes the digest") {
   changed[14].cuda_compute_stream_policy = CudaComputeStreamPolicy::kSharedProcessDevice;
   changed[15].fusion_decisions[0].fused = false;
   changed[16].tensor_allocations[0].fused_stream = {};
+  changed[17].port_rates[0].maximum.reset();
+  changed[18].accumulation_horizons[0].basis = AccumulationHorizonBasis::kPartnerUnknown;
+  changed[19].hard_floor_contributors[0].reason = HardFloorReason::kWindowRetention;
+  changed[20].queue_sizing_recipes[0].nominal_arrivals = 0;
+  changed[21].pool_capacity_dependencies[0].own_slots = 3;
+  changed[22].provider_allocation_plans[0].active_entries = 7;
+  changed[23].operators[1].inputs[0].retained_samples = 1;
+  changed[24].operators[0].outputs[0].rate.kind = PortRateKind::kLifecycleNominal;
   for (std::size_t i = 0; i < changed.size(); ++i) {
     INFO("change " << i);
     CHECK(plan_digest(changed[i]) != digest);

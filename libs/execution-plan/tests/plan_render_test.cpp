@@ -33,6 +33,7 @@ Fences
 Pools
   id  output         memory       device      slot bytes  slots  total  max rank  release streams
    0  camera.frames  cuda_device  emulated:0        1024      8  8 KiB         3                3
+      6 at the rates of the start
       1 for producer (producer_loan)
       7 for gray.in (accepted_publication, consumer_cuda_release)
 
@@ -43,6 +44,15 @@ Endpoints
 Diagnostics
 [0] warning PARTITION_EMPTY at partition x: it is empty. Fix: drop it
 )");
+}
+
+TEST_CASE("an automatic depth is shown with its arithmetic") {
+  PlanRecords plan = sample_plan();
+  plan.payload_edges[0].depth_origin = QueueDepthOrigin::kAutomatic;
+  plan.queue_sizing_recipes[0].horizon = Rational::make(1, 15).value();
+  CHECK(render_plan(plan).find(
+            "\n      30 samples/s over 1/15 s, times 3/2, at least 1; at most 4\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("an empty plan is its summary") {

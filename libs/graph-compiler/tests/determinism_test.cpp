@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "random_graph.hpp"
+#include "random_rates.hpp"
 #include "test_graph.hpp"
 
 namespace weftline {
@@ -82,6 +83,20 @@ TEST_CASE("the order of authoring calls leaves no trace, in good graphs and in b
   }
 }
 
+TEST_CASE("the order of authoring calls leaves no trace in rates and sizes") {
+  std::mt19937 random(12);
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    INFO("seed " << seed);
+    TestGraph graph = random_rate_graph(seed);
+    const ExecutionPlan plan = graph.compile();
+    CHECK(graph.compile().json() == plan.json());
+    for (int round = 0; round < 3; ++round) {
+      author_differently(graph.snapshot(), random);
+      CHECK(graph.compile().json() == plan.json());
+    }
+  }
+}
+
 TEST_CASE("factories move with their operators and clocks") {
   struct Named final : OperatorBase {
     explicit Named(int number_in) : number(number_in) {}
@@ -112,6 +127,9 @@ TEST_CASE("the device catalog and each setting are part of the digest") {
   other_depth.snapshot().flows.front().options.queue_depth = 4;
   TestGraph other_version = graph;
   other_version.vertex("b").type_version = 2;
+  TestGraph other_headroom = graph;
+  other_headroom.options.automatic_queue_sizing.headroom_ratio = {3, 2};
+  CHECK(other_headroom.compile().digest() != digest);
   CHECK(other_devices.compile().digest() != digest);
   CHECK(other_depth.compile().digest() != digest);
   CHECK(other_version.compile().digest() != digest);

@@ -62,6 +62,20 @@ TestGraph changed(TestGraph graph, Change change) {
   return graph;
 }
 
+/// "a" at a rate, "b" takes its samples within a horizon.
+TestGraph paced(Rate rate, Horizon horizon) {
+  TestGraph graph = linear();
+  graph.nominal("a.out", rate).accumulates("b.in", horizon);
+  return graph;
+}
+
+/// "b" follows "a" by a ratio.
+TestGraph following(Rate rate, RateRatio ratio, std::uint32_t input_index = 0) {
+  TestGraph graph;
+  graph.source("a").relay("b").sink("c").flow("a.out", "b.in").flow("b.out", "c.in");
+  return graph.nominal("a.out", rate).follows("b.out", ratio, input_index);
+}
+
 std::vector<Case> cases() {
   return {
       {"an endpoint's choice outside its enum",
@@ -114,6 +128,12 @@ std::vector<Case> cases() {
        "error CONTRACT_SIDE_INPUT_UNSUPPORTED at join.left: the operator's trigger does not name "
        "this input, so it would never be received. Fix: name it in the trigger, or use "
        "OnAnyInput\n"},
+      {"samples that pile up for no time", paced(Rate::hz(60), Horizon::seconds(0, 15)),
+       "error CONTRACT_HORIZON_INVALID at b.in: the contract lets samples pile up for 0/15 s. Fix: "
+       "give Contract::accumulates() a positive Horizon\n"},
+      {"samples that pile up without end", paced(Rate::hz(60), Horizon::seconds(1, 0)),
+       "error CONTRACT_HORIZON_INVALID at b.in: the contract lets samples pile up for 1/0 s. Fix: "
+       "give Contract::accumulates() a positive Horizon\n"},
       {"OnEach with another operator's input",
        changed(linear(),
                [](TestGraph& graph) {
@@ -294,6 +314,97 @@ std::vector<Case> cases() {
        "error QUEUE_DEPTH_BELOW_FLOOR at a.out -> b.in: a queue of depth 5 can't hold the 6 "
        "samples that one activation may emit. Fix: give ConnectionOptions::queue_depth 6 or more, "
        "or leave it out\n"},
+      {"a given depth below what rates and contract suggest",
+       changed(paced(Rate::hz(60), Horizon::seconds(1, 15)),
+               [](TestGraph& graph) { graph.snapshot().flows.front().options.queue_depth = 4; }),
+       "warning QUEUE_DEPTH_BELOW_RECOMMENDATION at a.out -> b.in: the queue has the given depth "
+       "of 4; 60 samples a second over 1/15 s, times 2, is 8. Fix: raise "
+       "ConnectionOptions::queue_depth, or leave it out\n"},
+      {"a given depth below what can't be counted",
+       changed(paced(Rate::hz(~std::uint64_t{0}), Horizon::seconds(2, 1)),
+               [](TestGraph& graph) { graph.snapshot().flows.front().options.queue_depth = 4; }),
+       "warning QUEUE_DEPTH_BELOW_RECOMMENDATION at a.out -> b.in: the queue has the given depth "
+       "of 4; 18446744073709551615 samples a second over 2 s, times 2, is beyond 64 bits. Fix: "
+       "raise ConnectionOptions::queue_depth, or leave it out\n"},
+      {"more samples over the horizon than any queue holds",
+       paced(Rate::hz(32'769), Horizon::seconds(1, 1)),
+       "error QUEUE_DEPTH_TOO_LARGE at a.out -> b.in: the queue would have a depth of 65538 for "
+       "32769 samples a second over 1 s, times 2, and at least 1; the limit is 65536. Fix: lower "
+       "the rate, its maximum, the horizon or the output's max_emits_per_compute, or give "
+       "ConnectionOptions::queue_depth\n"},
+      {"a headroom below 1",
+       changed(paced(Rate::hz(60), Horizon::seconds(1, 15)),
+               [](TestGraph& graph) {
+                 graph.options.automatic_queue_sizing.headroom_ratio = {99, 100};
+               }),
+       "error QUEUE_HEADROOM_INVALID at automatic_queue_sizing: the headroom ratio is 99/100. Fix: "
+       "set CompileOptions::automatic_queue_sizing.headroom_ratio to 1/1 or more\n"},
+      {"a headroom that is no number",
+       changed(linear(),
+               [](TestGraph& graph) {
+                 graph.options.automatic_queue_sizing.headroom_ratio = {2, 0};
+               }),
+       "error QUEUE_HEADROOM_INVALID at automatic_queue_sizing: the headroom ratio is 2/0. Fix: "
+       "set CompileOptions::automatic_queue_sizing.headroom_ratio to 1/1 or more\n"},
+      {"a depth that can't be counted", paced(Rate::hz(~std::uint64_t{0}), Horizon::seconds(2, 1)),
+       "error QUEUE_SIZING_OVERFLOW at a.out -> b.in: 18446744073709551615 samples a second over 2 "
+       "s, times 2, is beyond 64 bits. Fix: lower the rate, its maximum or the horizon, or give "
+       "ConnectionOptions::queue_depth\n"},
+      {"a selectable rate that starts above its maximum",
+       changed(linear(),
+               [](TestGraph& graph) { graph.selectable("a.out", Rate::hz(121), Rate::hz(120)); }),
+       "error RATE_ABOVE_MAXIMUM at a.out: the output starts at 121 samples a second, its maximum "
+       "is 120. Fix: raise max_nominal_rate() or lower lifecycle_nominal_rate()\n"},
+      {"an input that expects another rate",
+       changed(paced(Rate::hz(60), Horizon::seconds(1, 15)),
+               [](TestGraph& graph) { graph.input("b.in").expected_rate = Rate::hz(30); }),
+       "warning RATE_EXPECTATION_DIFFERS at b.in: the input expects 30 samples a second, a.out "
+       "leads to 60. Fix: correct expected_rate(), or leave it out: the upstream rate is used\n"},
+      {"an output that follows another operator's input", following(Rate::hz(60), {}, 3),
+       "error RATE_FOLLOWS_UNKNOWN at b.out: the output follows input number 3 of 1. Fix: follow "
+       "an input that this operator declares\n"},
+      {"a rate of zero",
+       changed(linear(), [](TestGraph& graph) { graph.nominal("a.out", Rate::hz(0)); }),
+       "error RATE_INVALID at a.out: nominal_rate() states 0/1 samples a second. Fix: state a "
+       "positive number of samples and of seconds\n"},
+      {"a negative rate",
+       changed(linear(), [](TestGraph& graph) { graph.nominal("a.out", Rate::hz(-60)); }),
+       "error RATE_INVALID at a.out: nominal_rate() states 0/1 samples a second. Fix: state a "
+       "positive number of samples and of seconds\n"},
+      {"an infinite rate and one that is no number",
+       changed(linear(),
+               [](TestGraph& graph) {
+                 graph.selectable("a.out", Rate::per(0, 0), Rate::per(60, 0));
+                 graph.input("b.in").expected_rate = Rate::per(1, 0);
+               }),
+       "error RATE_INVALID at a.out: lifecycle_nominal_rate() states 0/0 samples a second. Fix: "
+       "state a positive number of samples and of seconds\n"
+       "error RATE_INVALID at a.out: max_nominal_rate() states 60/0 samples a second. Fix: state a "
+       "positive number of samples and of seconds\n"
+       "error RATE_INVALID at b.in: expected_rate() states 1/0 samples a second. Fix: state a "
+       "positive number of samples and of seconds\n"},
+      {"an output whose rate is of an input's kind",
+       changed(linear(),
+               [](TestGraph& graph) {
+                 graph.output("a.out").rate.kind = PortRateKind::kExpectedInput;
+               }),
+       "error RATE_INVALID at a.out: the output states its rate as kind 2. Fix: state a nominal or "
+       "selectable rate, or follow an input\n"},
+      {"a rate whose terms do not fit", following(Rate::per(~std::uint64_t{0}, 7), {2, 1}),
+       "error RATE_OVERFLOW at b.out: 18446744073709551615/7 * 2 does not fit in 64-bit terms; use "
+       "values with smaller terms. Fix: state rates, ratios and horizons with smaller terms\n"},
+      {"a horizon whose terms do not fit",
+       changed(joined({.kind = Kind::kAligned, .inputs = {0, 1}, .window_ns = 1}),
+               [](TestGraph& graph) { graph.nominal("a.out", Rate::per(~std::uint64_t{0}, 7)); }),
+       "error RATE_OVERFLOW at b.out -> join.right: 7/18446744073709551615 + 1/1000000000 does not "
+       "fit in 64-bit terms; use values with smaller terms. Fix: state rates, ratios and horizons "
+       "with smaller terms\n"},
+      {"an output that follows by nothing", following(Rate::hz(60), {0, 4}),
+       "error RATE_RATIO_INVALID at b.out: the output follows by 0/4. Fix: give a RateRatio of two "
+       "positive numbers\n"},
+      {"an output that follows by no number", following(Rate::hz(60), {1, 0}),
+       "error RATE_RATIO_INVALID at b.out: the output follows by 1/0. Fix: give a RateRatio of two "
+       "positive numbers\n"},
       {"a queue without limits",
        changed(
            linear(),

@@ -153,5 +153,79 @@ TEST_CASE("a chain of 5,000 operators that pass tensors through is counted to it
   CHECK(slots(graph) == 1 + 2 * kLength);
 }
 
+/// A camera of 60 of at most 120 Hz with 6 MiB frames, whose consumer keeps four of them.
+TestGraph selectable_camera() {
+  constexpr std::uint64_t kMebibyte = 1'048'576;
+  TestGraph graph = fan(MemoryKind::kHost, {{}});
+  graph.output("a.out").tensor->bounds = tensor_bounds(6 * kMebibyte);
+  graph.selectable("a.out", Rate::hz(60), Rate::hz(120));
+  graph.accumulates("c0.in", Horizon::seconds(1, 15)).input("c0.in").retained_samples = 4;
+  return graph;
+}
+
+TEST_CASE("6 MiB frames at 60 of 120 Hz are 14 entries or 84 MiB, and at most 22 or 132 MiB") {
+  constexpr std::uint64_t kMebibyte = 1'048'576;
+  const ExecutionPlan plan = selectable_camera().compile();
+  INFO(format_diagnostics(plan.diagnostics()));
+  REQUIRE(plan.ok());
+  const ProviderAllocationPlanRecord& provider = plan.provider_allocation_plans()[0];
+  CHECK(provider.entry_bytes == 6 * kMebibyte);
+  CHECK(provider.active_entries == 8 + 4 + 1 + 1);
+  CHECK(provider.active_bytes() == 84 * kMebibyte);
+  CHECK(provider.admitted_entries == 16 + 4 + 1 + 1);
+  CHECK(provider.admitted_bytes() == 132 * kMebibyte);
+  CHECK(plan.tensor_allocations()[0].active_slot_count == 14);
+  CHECK(plan.tensor_allocations()[0].slot_count == 22);
+}
+
+TEST_CASE("spare slots of a pool never widen the queue") {
+  const ExecutionPlan plan = selectable_camera().compile();
+  CHECK(plan.tensor_allocations()[0].slot_count == 22);
+  CHECK(plan.payload_edges()[0].queue_depth == 8);
+  TestGraph keeps_more = selectable_camera();
+  keeps_more.input("c0.in").retained_samples = 400;
+  const ExecutionPlan wider = keeps_more.compile();
+  CHECK(wider.tensor_allocations()[0].slot_count == 418);
+  CHECK(wider.payload_edges()[0].queue_depth == 8);
+}
+
+TEST_CASE("a pool counts a given depth, not what the rates recommend") {
+  TestGraph graph = selectable_camera();
+  graph.snapshot().flows[0].options.queue_depth = 4;
+  const ExecutionPlan plan = graph.compile();
+  REQUIRE(plan.ok());
+  CHECK(plan.tensor_allocations()[0].slot_count == 4 + 4 + 1 + 1);
+  CHECK(plan.tensor_allocations()[0].active_slot_count == 10);
+}
+
+TEST_CASE("what several consumers keep adds up, and bytes are logical ones") {
+  TestGraph graph = fan(MemoryKind::kHost, {{.queue_depth = 5}, {.queue_depth = 2}});
+  graph.input("c0.in").retained_samples = 3;
+  graph.input("c1.in").retained_samples = 2;
+  const ExecutionPlan plan = graph.compile();
+  CHECK(plan.tensor_allocations()[0].slot_count == 1 + 6 + 3 + 2);
+  CHECK(plan.provider_allocation_plans()[0].admitted_bytes() == 12 * 1'000);
+  CHECK(plan.tensor_allocations()[0].total_bytes() == 12 * 1'024);
+  const auto& contributors = plan.tensor_allocations()[0].contributors;
+  CHECK(contributors[1].maximum_distinct_slots == 5 + 1 + 3);
+  CHECK(contributors[1].reasons == std::vector{Reason::kAcceptedPublication,
+                                               Reason::kFrameworkBorrow, Reason::kTemporalCache});
+}
+
+TEST_CASE("a pool of 2^32 - 1 slots is counted, and one more is refused") {
+  TestGraph graph = fan(MemoryKind::kHost, {{.queue_depth = 1}});
+  graph.output("a.out").tensor->bounds = tensor_bounds(1);
+  graph.input("c0.in").retained_samples = 0xffff'ffffU - 3;
+  CHECK(slots(graph) == 0xffff'ffffU);
+  for (const std::uint32_t more : {0xffff'ffffU - 2, 0xffff'ffffU}) {
+    graph.input("c0.in").retained_samples = more;
+    const ExecutionPlan plan = graph.compile();
+    REQUIRE(plan.diagnostics().size() == 1);
+    CHECK(plan.diagnostics()[0].token == "TENSOR_POOL_BYTES_OVERFLOW");
+    CHECK(plan.tensor_allocations()[0].slot_count == 0);
+    CHECK(plan.provider_allocation_plans()[0].admitted_entries == 0);
+  }
+}
+
 }  // namespace
 }  // namespace weftline

@@ -50,9 +50,9 @@ class TestGraph {
     vertex.type_id = "test::Op";
     vertex.type_version = 1;
     for (const auto& name : inputs)
-      vertex.inputs.push_back({name, payload_identity<std::uint32_t>(), {}, {}});
+      vertex.inputs.push_back({.name = name, .payload = payload_identity<std::uint32_t>()});
     for (const auto& name : outputs) {
-      vertex.outputs.push_back({name, payload_identity<std::uint32_t>(), {}, {}, 1});
+      vertex.outputs.push_back({.name = name, .payload = payload_identity<std::uint32_t>()});
     }
     if (inputs.empty()) {
       vertex.trigger = {.kind = TemporalRecordTriggerKind::kClock, .period_ns = 1'000'000};
@@ -79,6 +79,24 @@ class TestGraph {
     InputPortRecord& port = input(name);
     port.payload = payload_identity<Tensor>();
     port.tensor = spec;
+    return *this;
+  }
+  TestGraph& nominal(std::string_view name, Rate rate) {
+    output(name).rate = {.kind = PortRateKind::kFixedNominal, .rate = rate};
+    return *this;
+  }
+  TestGraph& selectable(std::string_view name, Rate initial, std::optional<Rate> maximum) {
+    output(name).rate = {
+        .kind = PortRateKind::kLifecycleNominal, .rate = initial, .maximum = maximum};
+    return *this;
+  }
+  TestGraph& follows(std::string_view name, RateRatio ratio, std::uint32_t input_index = 0) {
+    output(name).rate = {
+        .kind = PortRateKind::kFollowsInput, .follows_input = input_index, .ratio = ratio};
+    return *this;
+  }
+  TestGraph& accumulates(std::string_view name, Horizon horizon) {
+    input(name).accumulates_over = horizon;
     return *this;
   }
   TestGraph& trigger(std::string_view path, TemporalTriggerPlanRecord record) {

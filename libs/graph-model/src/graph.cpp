@@ -246,15 +246,22 @@ GraphSnapshot Graph::snapshot() const {
                                         "] with its parameters set; declare the same ports always");
     }
     for (const auto& input : spec.inputs()) {
-      vertex.inputs.push_back({input.name, input.payload, input.tensor, input.expected_rate});
+      vertex.inputs.push_back({.name = input.name,
+                               .payload = input.payload,
+                               .tensor = input.tensor,
+                               .expected_rate = input.expected_rate,
+                               .retained_samples = input.retained_samples});
     }
     for (const auto& output : spec.outputs()) {
-      vertex.outputs.push_back({output.name, output.payload, output.tensor, output.nominal_rate,
-                                output.max_emits_per_compute});
+      vertex.outputs.push_back(
+          {output.name, output.payload, output.tensor, output.rate, output.max_emits_per_compute});
     }
     const Contract contract = instance->contract();
     if (const auto& trigger = contract.trigger()) {
       vertex.trigger = freeze(*trigger, spec, authored.path);
+    }
+    for (const Accumulation& each : contract.accumulations()) {
+      vertex.inputs[input_index(spec, each.input, authored.path)].accumulates_over = each.horizon;
     }
     snapshot.vertices.push_back(std::move(vertex));
   }

@@ -35,7 +35,7 @@ InputSpecBuilder OperatorSpec::add_input(InputPort& port, std::string name, Payl
                                          const PayloadOps& ops) {
   check_new_port(inputs_, name, port.declared(), "input");
   port.declare(static_cast<std::uint32_t>(inputs_.size()));
-  inputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}});
+  inputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}, 0});
   return {*this, inputs_.size() - 1};
 }
 
@@ -59,12 +59,15 @@ void require_tensor(const Declaration& port) {
   }
 }
 
+[[noreturn]] void refuse_rate(std::string_view token, const std::string& port,
+                              std::string_view why) {
+  throw RuntimeError(
+      {ErrorCode::kInvalidArgument, token, "port \"" + port + "\": " + std::string(why), 0});
+}
+
 void require_rate(const std::string& port, Rate rate) {
-  if (!rate.valid()) {
-    throw RuntimeError({ErrorCode::kInvalidArgument, "PORT_RATE_INVALID",
-                        "port \"" + port + "\": a rate is a positive number of samples per second",
-                        0});
-  }
+  if (rate.valid()) return;
+  refuse_rate("PORT_RATE_INVALID", port, "a rate is a positive number of samples per second");
 }
 
 }  // namespace
@@ -83,6 +86,11 @@ InputSpecBuilder& InputSpecBuilder::expected_rate(Rate rate) {
   return *this;
 }
 
+InputSpecBuilder& InputSpecBuilder::retains(std::uint32_t samples) {
+  spec_.inputs_[index_].retained_samples = samples;
+  return *this;
+}
+
 OutputSpecBuilder& OutputSpecBuilder::produces_tensor(const TensorOutputSpec& tensor) {
   auto& port = spec_.outputs_[index_];
   require_tensor(port);
@@ -90,10 +98,52 @@ OutputSpecBuilder& OutputSpecBuilder::produces_tensor(const TensorOutputSpec& te
   return *this;
 }
 
+OutputRateRecord& OutputSpecBuilder::undeclared_rate() {
+  auto& port = spec_.outputs_[index_];
+  if (port.rate.kind != PortRateKind::kUnspecified) {
+    refuse_rate("PORT_RATE_CONFLICT", port.name,
+                "its rate is stated twice; keep one of nominal_rate(), lifecycle_nominal_rate() "
+                "and follows()");
+  }
+  return port.rate;
+}
+
 OutputSpecBuilder& OutputSpecBuilder::nominal_rate(Rate rate) {
+  require_rate(spec_.outputs_[index_].name, rate);
+  undeclared_rate() = {.kind = PortRateKind::kFixedNominal, .rate = rate};
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::lifecycle_nominal_rate(Rate initial) {
+  require_rate(spec_.outputs_[index_].name, initial);
+  undeclared_rate() = {.kind = PortRateKind::kLifecycleNominal, .rate = initial};
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::max_nominal_rate(Rate rate) {
   auto& port = spec_.outputs_[index_];
   require_rate(port.name, rate);
-  port.nominal_rate = rate;
+  if (port.rate.kind != PortRateKind::kLifecycleNominal) {
+    refuse_rate("PORT_RATE_CONFLICT", port.name,
+                "a maximum belongs to a selectable rate; call lifecycle_nominal_rate() first");
+  }
+  port.rate.maximum = rate;
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::follows(const InputPort& input, RateRatio ratio) {
+  const std::string& name = spec_.outputs_[index_].name;
+  if (!ratio.valid()) {
+    refuse_rate("PORT_RATE_INVALID", name, "a ratio is a fraction of two positive numbers");
+  }
+  const auto found = std::ranges::find(spec_.inputs_, &input, &InputDeclaration::port);
+  if (found == spec_.inputs_.end()) {
+    refuse_rate("PORT_RATE_INPUT_FOREIGN", name,
+                "it follows an input that this operator has not declared; declare the input first");
+  }
+  undeclared_rate() = {.kind = PortRateKind::kFollowsInput,
+                       .follows_input = static_cast<std::uint32_t>(found - spec_.inputs_.begin()),
+                       .ratio = ratio};
   return *this;
 }
 

@@ -2,6 +2,7 @@
 #include "weftline/graph/graph.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <functional>
 #include <optional>
 
 using namespace weftline;
@@ -98,7 +99,8 @@ TEST_CASE("a snapshot holds what was authored, in authored order, as plain value
       R"({"schema":"com.example.Gain","values":{"factor":8,"inverted":true,"offset":"0x1p+0"},"version":2})");
   CHECK(second.parameters.is_null());
   REQUIRE(second.outputs.size() == 2);
-  CHECK(second.outputs[0].nominal_rate == Rate::hz(60));
+  CHECK(second.outputs[0].rate.kind == PortRateKind::kFixedNominal);
+  CHECK(second.outputs[0].rate.rate == Rate::hz(60));
   CHECK(second.outputs[0].max_emits_per_compute == 2);
   CHECK(second.trigger->kind == TemporalRecordTriggerKind::kClock);
   CHECK(second.trigger->period_ns == 5'000'000);
@@ -211,6 +213,97 @@ TEST_CASE("mistakes in setup and contract throw with the port's name") {
   CHECK(thrown_token([&] { graph.op<NotATensor>("c"); }) == "PORT_NOT_A_TENSOR");
   CHECK(thrown_token([&] { graph.op<NoRate>("d"); }) == "PORT_RATE_INVALID");
   graph.op<ForeignPort>("e");
+  CHECK(thrown_token([&] { static_cast<void>(graph.snapshot()); }) == "CONTRACT_INPUT_FOREIGN");
+}
+
+/// Declares whatever a test wants to see declared.
+class Declares final : public Operator<> {
+ public:
+  using Declaration = std::function<void(Declares&, OperatorSpec&)>;
+  explicit Declares(Declaration declaration) : declaration_(std::move(declaration)) {}
+  Input<std::uint32_t> in;
+  Output<std::uint32_t> out;
+  Output<Tensor> frames;
+  void setup(OperatorSpec& spec) override { declaration_(*this, spec); }
+  Contract contract() const override { return Contract().accumulates(in, Horizon::seconds(1, 15)); }
+  expected<void, Error> compute(ExecutionContext&) override { return {}; }
+
+ private:
+  Declaration declaration_;
+};
+
+TEST_CASE("rates, horizons and kept samples reach the snapshot as they were stated") {
+  Graph graph{"demo"};
+  graph.op<Declares>("a", [](Declares& op, OperatorSpec& spec) {
+    spec.input(op.in, "in").expected_rate(Rate::hz(60)).retains(4);
+    spec.output(op.out, "out").follows(op.in, {1, 4}).max_emits_per_compute(3);
+    spec.output(op.frames, "frames")
+        .lifecycle_nominal_rate(Rate::hz(60))
+        .max_nominal_rate(Rate::hz(120));
+  });
+  const VertexSnapshot vertex = graph.snapshot().vertices.at(0);
+  CHECK(vertex.inputs[0].expected_rate == Rate::hz(60));
+  CHECK(vertex.inputs[0].accumulates_over == Horizon::seconds(1, 15));
+  CHECK(vertex.inputs[0].retained_samples == 4);
+  CHECK(vertex.outputs[0].rate.kind == PortRateKind::kFollowsInput);
+  CHECK(vertex.outputs[0].rate.follows_input == 0);
+  CHECK(vertex.outputs[0].rate.ratio == RateRatio{1, 4});
+  CHECK(vertex.outputs[0].max_emits_per_compute == 3);
+  CHECK(vertex.outputs[1].rate.kind == PortRateKind::kLifecycleNominal);
+  CHECK(vertex.outputs[1].rate.rate == Rate::hz(60));
+  CHECK(vertex.outputs[1].rate.maximum == Rate::hz(120));
+}
+
+TEST_CASE("a rate that can't be is refused at the call") {
+  const auto token_of = [](Declares::Declaration declaration) {
+    Graph graph{"demo"};
+    return thrown_token([&] { graph.op<Declares>("a", std::move(declaration)); });
+  };
+  const auto of_output = [&](std::function<void(OutputSpecBuilder, Declares&)> state) {
+    return token_of([state](Declares& op, OperatorSpec& spec) {
+      spec.input(op.in, "in");
+      state(spec.output(op.out, "out"), op);
+    });
+  };
+  using Builder = OutputSpecBuilder;
+  for (const Rate none : {Rate::hz(0), Rate::hz(-60), Rate::per(60, 0), Rate::per(0, 0)}) {
+    CHECK(of_output([&](Builder out, Declares&) { out.nominal_rate(none); }) ==
+          "PORT_RATE_INVALID");
+    CHECK(of_output([&](Builder out, Declares&) { out.lifecycle_nominal_rate(none); }) ==
+          "PORT_RATE_INVALID");
+    CHECK(of_output([&](Builder out, Declares&) {
+            out.lifecycle_nominal_rate(Rate::hz(1)).max_nominal_rate(none);
+          }) == "PORT_RATE_INVALID");
+    CHECK(token_of([&](Declares& op, OperatorSpec& spec) {
+            spec.input(op.in, "in").expected_rate(none);
+          }) == "PORT_RATE_INVALID");
+  }
+  CHECK(of_output([](Builder out, Declares& op) {
+          out.follows(op.in, {0, 1});
+        }) == "PORT_RATE_INVALID");
+  CHECK(of_output([](Builder out, Declares& op) {
+          out.follows(op.in, {1, 0});
+        }) == "PORT_RATE_INVALID");
+  CHECK(of_output([](Builder out, Declares&) {
+          out.nominal_rate(Rate::hz(1)).lifecycle_nominal_rate(Rate::hz(1));
+        }) == "PORT_RATE_CONFLICT");
+  CHECK(of_output([](Builder out, Declares& op) {
+          out.follows(op.in).nominal_rate(Rate::hz(1));
+        }) == "PORT_RATE_CONFLICT");
+  CHECK(of_output([](Builder out, Declares&) {
+          out.nominal_rate(Rate::hz(1)).max_nominal_rate(Rate::hz(2));
+        }) == "PORT_RATE_CONFLICT");
+  CHECK(token_of([](Declares& op, OperatorSpec& spec) {
+          spec.output(op.out, "out").follows(op.in);
+        }) == "PORT_RATE_INPUT_FOREIGN");
+  const Sink elsewhere;
+  CHECK(of_output([&](Builder out, Declares&) { out.follows(elsewhere.numbers); }) ==
+        "PORT_RATE_INPUT_FOREIGN");
+}
+
+TEST_CASE("a horizon for an input that was not declared is refused") {
+  Graph graph{"demo"};
+  graph.op<Declares>("a", [](Declares& op, OperatorSpec& spec) { spec.output(op.out, "out"); });
   CHECK(thrown_token([&] { static_cast<void>(graph.snapshot()); }) == "CONTRACT_INPUT_FOREIGN");
 }
 

@@ -31,6 +31,10 @@ std::string setup_change(const OperatorPlanRecord& planned, const OperatorSpec& 
   return change.empty() ? compare("output", planned.outputs, declared.outputs()) : change;
 }
 
+PortRateView view_of(const PortRatePlanRecord& rate) noexcept {
+  return {rate.kind, rate.basis, rate.nominal, rate.maximum};
+}
+
 }  // namespace
 
 OperatorRuntime::OperatorRuntime(Options options)
@@ -39,7 +43,8 @@ OperatorRuntime::OperatorRuntime(Options options)
       device_(std::move(options.device)),
       stream_(options.stream),
       clock_(options.clock),
-      control_(*options.control) {
+      control_(*options.control),
+      rates_(options.rates) {
   instance_->setup(spec_);
   if (const std::string change = setup_change(record_, spec_); !change.empty()) {
     throw RuntimeError(
@@ -58,6 +63,21 @@ OperatorRuntime::OperatorRuntime(Options options)
     declared.port->bind(outputs_.back().get());
   }
   trigger_ = make_trigger(record_.trigger, inputs_);
+}
+
+PortRateView OperatorRuntime::rate(const InputPort& input) const noexcept {
+  const auto& declared = spec_.inputs();
+  const std::uint32_t port = input.index();
+  const bool own = port < declared.size() && declared[port].port == &input;
+  return own && port < rates_.size() ? view_of(rates_[port]) : PortRateView{};
+}
+
+PortRateView OperatorRuntime::rate(const OutputPort& output) const noexcept {
+  const auto& declared = spec_.outputs();
+  const std::uint32_t port = output.index();
+  const bool own = port < declared.size() && declared[port].port == &output;
+  const std::size_t at = spec_.inputs().size() + port;
+  return own && at < rates_.size() ? view_of(rates_[at]) : PortRateView{};
 }
 
 bool OperatorRuntime::start() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "counter.hpp"
@@ -29,6 +30,8 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
     StreamRef stream{};
     ClockRef clock;
     RunControl* control{nullptr};
+    /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
+    std::span<const PortRatePlanRecord> rates{};
   };
   /// Runs setup() on the instance and binds its ports. Throws what setup() throws.
   explicit OperatorRuntime(Options options);
@@ -71,6 +74,8 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
   ClockRef clock() const noexcept override { return clock_; }
   bool stop_requested() const noexcept override { return control_.stopping(); }
   void request_success() noexcept override { control_.succeed(); }
+  PortRateView rate(const InputPort& input) const noexcept override;
+  PortRateView rate(const OutputPort& output) const noexcept override;
   Device* device() const noexcept override { return device_.get(); }
 
   const OperatorPlanRecord& record_;
@@ -80,6 +85,7 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
   const StreamRef stream_;
   const ClockRef clock_;
   RunControl& control_;
+  const std::span<const PortRatePlanRecord> rates_;
   std::vector<std::unique_ptr<InputRuntime>> inputs_{};
   std::vector<std::unique_ptr<OutputRuntime>> outputs_{};
   std::unique_ptr<TriggerState> trigger_{};

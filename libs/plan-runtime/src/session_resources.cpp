@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_resources.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "fusion_proof.hpp"
@@ -116,6 +117,9 @@ expected<void, Error> SessionResources::build_operators(std::string& place) {
   }
   for (const OperatorPlanRecord& record : plan.operators()) {
     place = record.path;
+    const auto rates =
+        std::ranges::equal_range(plan.port_rates(), record.id, {},
+                                 [](const PortRatePlanRecord& rate) { return rate.port.vertex; });
     WEFTLINE_TRY(guarded("OPERATOR_SETUP_THREW", [&]() -> expected<void, Error> {
       operators.push_back(std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
           .record = &record,
@@ -123,7 +127,8 @@ expected<void, Error> SessionResources::build_operators(std::string& place) {
           .device = record.device ? devices.at(*record.device) : nullptr,
           .stream = record.stream.valid() ? (*streams)[record.stream.value].ref() : StreamRef{},
           .clock = ClockRef(*clocks[default_clock.value], default_clock),
-          .control = &control}));
+          .control = &control,
+          .rates = {rates.begin(), rates.end()}}));
       return {};
     }));
   }

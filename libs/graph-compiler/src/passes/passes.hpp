@@ -15,6 +15,7 @@ void place_devices(CompileState& state);
 void partition(CompileState& state);
 void assign_streams(CompileState& state);
 void prove_fusion(CompileState& state);
+void resolve_rates(CompileState& state);
 void size_queues(CompileState& state);
 void size_pools(CompileState& state);
 void freeze_endpoints(CompileState& state);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs: pools with their devices, queue depths, streams.
-// Adds: slot bytes, slot count with its contributors, largest rank and release streams of each
-// pool; errors for outputs that do not bound their tensors and for sizes that can't be counted.
+// Needs: pools with their devices, queue depths with their recipes, streams.
+// Adds: slot bytes, slot counts with their contributors and dependencies, largest rank and release
+// streams of each pool, what its provider is asked for; errors for outputs that do not bound their
+// tensors and for sizes that can't be counted.
 //
 // Slots are counted as distinct ones, so that no queue that the plan admits can starve the pool:
 //
@@ -13,11 +14,15 @@
 //                     whatever the shorter arms hold, the longest one holds too.
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
+//   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
 //   + 2 a stream      On a device, a slot that a consumer's stream reads is still out after its
 //                     callback. Two such activations a consumer are covered.
 //
 // A consumer that passes tensors through may hand the slot on: the arms of its pass-through outputs
 // are added in the same way. They hold older samples, hence a sum and not the longer of the two.
+//
+// The count is made twice: with the depths at start, and with the deepest that selectable rates
+// admit. The pool has slots for the latter, since it is built once; the queues keep the former.
 
 #include <algorithm>
 #include <cstddef>
@@ -29,6 +34,7 @@
 
 #include "passes/passes.hpp"
 #include "weftline/core/tensor_layout.hpp"
+#include "weftline/plan/queue_sizing.hpp"
 
 namespace weftline::passes {
 namespace {
@@ -43,17 +49,27 @@ std::uint32_t narrow(std::uint64_t count) {
   return count <= std::numeric_limits<std::uint32_t>::max() ? static_cast<std::uint32_t>(count) : 0;
 }
 
-class SlotCount {
+/// As many as 32 bits hold: a pool of so many slots is refused anyway.
+std::uint32_t saturated(std::uint64_t count) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// Walks the edges that slots of a pool travel on, and says for each how many it may hold.
+class SlotHolders {
  public:
-  SlotCount(CompileState& state, const TensorAllocationPlanRecord& pool)
+  SlotHolders(CompileState& state, const TensorAllocationPlanRecord& pool)
       : state_(state), pool_(pool) {
-    total_ = state.output(pool.output).max_emits_per_compute;
-    contributors_.push_back({"producer", narrow(total_), {Reason::kProducerLoan}});
+    producer_ = state.output(pool.output).max_emits_per_compute;
+    contributors_.push_back({"producer", producer_, {Reason::kProducerLoan}});
     visit(pool.output);
     for (std::size_t next = 0; next < outputs_.size(); ++next) add_arms_of(outputs_[next]);
   }
 
-  [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+  [[nodiscard]] std::uint32_t producer() const noexcept { return producer_; }
+  [[nodiscard]] const std::vector<PoolCapacityDependencyRecord>& dependencies() const noexcept {
+    return dependencies_;
+  }
   [[nodiscard]] std::vector<PoolCapacityContributorRecord> take_contributors() && {
     return std::move(contributors_);
   }
@@ -64,24 +80,33 @@ class SlotCount {
   }
 
   void add_arms_of(PortRef output) {
-    std::uint64_t longest = 0;
     for (const std::uint32_t index : state_.outgoing[output.vertex.value]) {
       const PayloadEdgePlanRecord& edge = state_.plan.payload_edges[index];
-      if (edge.source != output) continue;
-      const bool keeps_older = edge.queue_policy == QueuePolicy::kDropOldest;
-      const std::uint64_t held = std::uint64_t{edge.queue_depth} + 1;
-      longest = std::max(longest, keeps_older ? held - 1 : held);
-      total_ += keeps_older ? 1 : 0;
-      std::vector reasons{Reason::kAcceptedPublication, Reason::kFrameworkBorrow};
-      const std::uint64_t retiring = retiring_in(edge.target.vertex);
-      total_ += retiring;
-      if (retiring > 0) reasons.push_back(Reason::kConsumerCudaRelease);
-      if (output != pool_.output) reasons.push_back(Reason::kRelay);
-      contributors_.push_back(
-          {state_.plan.input_name(edge.target), narrow(held + retiring), std::move(reasons)});
-      follow(edge.target.vertex);
+      if (edge.source == output) add_arm(edge);
     }
-    total_ += longest;
+  }
+
+  void add_arm(const PayloadEdgePlanRecord& edge) {
+    const bool keeps_older = edge.queue_policy == QueuePolicy::kDropOldest;
+    const std::uint64_t in_hand = keeps_older ? 0 : 1;
+    const std::uint64_t retained = state_.input(edge.target).retained_samples;
+    const std::uint64_t retiring = retiring_in(edge.target.vertex);
+    const std::uint64_t admitted =
+        state_.plan.queue_sizing_recipes[edge.edge.value].admitted_depth + in_hand;
+    const std::uint64_t own = (keeps_older ? 1 : 0) + retained + retiring;
+    dependencies_.push_back({.pool = pool_.id,
+                             .edge = edge.edge,
+                             .source = edge.source,
+                             .active_shared_slots = saturated(edge.queue_depth + in_hand),
+                             .admitted_shared_slots = saturated(admitted),
+                             .own_slots = saturated(own)});
+    std::vector reasons{Reason::kAcceptedPublication, Reason::kFrameworkBorrow};
+    if (retained > 0) reasons.push_back(Reason::kTemporalCache);
+    if (retiring > 0) reasons.push_back(Reason::kConsumerCudaRelease);
+    if (edge.source != pool_.output) reasons.push_back(Reason::kRelay);
+    contributors_.push_back(
+        {state_.plan.input_name(edge.target), narrow(admitted + own), std::move(reasons)});
+    follow(edge.target.vertex);
   }
 
   /// Once for each consumer, however many of its inputs the slots reach.
@@ -99,7 +124,8 @@ class SlotCount {
 
   CompileState& state_;
   const TensorAllocationPlanRecord& pool_;
-  std::uint64_t total_{0};
+  std::uint32_t producer_{0};
+  std::vector<PoolCapacityDependencyRecord> dependencies_{};
   std::vector<PoolCapacityContributorRecord> contributors_{};
   std::vector<PortRef> outputs_{};  ///< Where slots of the pool are emitted, in order of discovery.
   std::set<PortRef> visited_{};
@@ -178,18 +204,30 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
   pool.max_rank = max_rank(state, spec, place);
   pool.slot_bytes = slot_bytes(state, spec.bounds, place);
   pool.max_release_streams = release_streams(state, pool);
-  SlotCount count(state, pool);
-  pool.slot_count = narrow(count.total());
+  SlotHolders holders(state, pool);
+  const PoolSlots slots = count_pool_slots(holders.producer(), holders.dependencies());
+  pool.slot_count = narrow(slots.admitted);
+  pool.active_slot_count = narrow(slots.active);
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(pool.slot_bytes, count.total(), &bytes) || pool.slot_count == 0) {
+  if (__builtin_mul_overflow(pool.slot_bytes, slots.admitted, &bytes) || pool.slot_count == 0) {
     state.error("TENSOR_POOL_BYTES_OVERFLOW", place,
-                std::to_string(count.total()) + " slots of " + std::to_string(pool.slot_bytes) +
+                std::to_string(slots.admitted) + " slots of " + std::to_string(pool.slot_bytes) +
                     " bytes can't be counted",
                 "lower TensorOutputSpec::bounds.max_byte_span or the depths of the queues behind "
                 "the output");
     pool.slot_count = 0;
+    pool.active_slot_count = 0;
   }
-  pool.contributors = std::move(count).take_contributors();
+  state.plan.provider_allocation_plans.push_back(
+      {.pool = pool.id,
+       .entry_bytes = spec.bounds.max_byte_span.value_or(0),
+       .producer_entries = holders.producer(),
+       .active_entries = pool.active_slot_count,
+       .admitted_entries = pool.slot_count});
+  auto& dependencies = state.plan.pool_capacity_dependencies;
+  dependencies.insert(dependencies.end(), holders.dependencies().begin(),
+                      holders.dependencies().end());
+  pool.contributors = std::move(holders).take_contributors();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weftline/core/device_catalog.hpp"
+#include "weftline/core/rate.hpp"
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
@@ -41,12 +42,20 @@ struct CudaExecutionOptions {
   CudaComputeStreamPolicy compute_stream_policy{CudaComputeStreamPolicy::kPartitionDevice};
 };
 
+/// How depths that nobody gave are chosen where rates and contract say enough.
+struct AutomaticQueueSizing {
+  /// Times the nominal arrivals over the horizon; at least 1. It covers no jitter that anybody
+  /// proved, and changes neither given depths nor hard floors.
+  RateRatio headroom_ratio{2, 1};
+};
+
 /// All that compilation depends on besides the graph.
 struct CompileOptions {
   DeploymentBinding deployment{};
   CudaExecutionOptions cuda_execution{};
   /// What the target offers; from `capture_device_catalog()`. A host-only graph needs none.
   DeviceCatalog devices{};
+  AutomaticQueueSizing automatic_queue_sizing{};
 };
 
 }  // namespace weftline

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "weftline/core/rate.hpp"
 #include "weftline/graph/port.hpp"
 
 namespace weftline {
@@ -37,6 +38,12 @@ struct OnAligned {
 
 using Trigger = std::variant<OnEach, OnAnyInput, OnClock, OnAligned>;
 
+/// How long samples of one input may pile up before they are taken.
+struct Accumulation {
+  std::reference_wrapper<const InputPort> input;
+  Horizon horizon{};
+};
+
 /// When an operator runs. An empty contract on an operator with inputs means OnAnyInput; an
 /// operator without inputs must have a trigger.
 class Contract {
@@ -46,10 +53,22 @@ class Contract {
     trigger_ = std::move(trigger);
     return *this;
   }
+  /// Promises that samples of `input` are taken before they have piled up for longer than
+  /// `horizon`: with a rate, the compiler sizes the queue for it. Activates nothing. Without it,
+  /// the inputs of OnAligned alone have a horizon: the longest period among the other inputs, plus
+  /// the window.
+  Contract& accumulates(const InputPort& input, Horizon horizon) {
+    accumulations_.push_back({input, horizon});
+    return *this;
+  }
   [[nodiscard]] const std::optional<Trigger>& trigger() const noexcept { return trigger_; }
+  [[nodiscard]] const std::vector<Accumulation>& accumulations() const noexcept {
+    return accumulations_;
+  }
 
  private:
   std::optional<Trigger> trigger_{};
+  std::vector<Accumulation> accumulations_{};
 };
 
 }  // namespace weftline

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "weftline/core/time.hpp"
 #include "weftline/cuda/stream_ref.hpp"
+#include "weftline/graph/port.hpp"
+#include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
 
@@ -25,6 +28,14 @@ class ClockRef {
   ClockId id_;
 };
 
+/// What the plan knows of one port's rate. Numbers are absent without one.
+struct PortRateView {
+  PortRateKind kind{PortRateKind::kUnspecified};
+  PortRateBasis basis{PortRateBasis::kUndeclared};
+  std::optional<Rational> nominal{};
+  std::optional<Rational> maximum{};
+};
+
 /// What `compute()` may ask for. Valid during that call, on that thread.
 class ExecutionContext {
  public:
@@ -37,6 +48,9 @@ class ExecutionContext {
   [[nodiscard]] virtual StreamRef cuda_stream() const noexcept = 0;
   [[nodiscard]] virtual ClockRef clock() const noexcept = 0;
   [[nodiscard]] virtual bool stop_requested() const noexcept = 0;
+  /// Of a port of this operator; an unspecified rate for any other port. O(1), allocates nothing.
+  [[nodiscard]] virtual PortRateView rate(const InputPort& input) const noexcept = 0;
+  [[nodiscard]] virtual PortRateView rate(const OutputPort& output) const noexcept = 0;
   /// Ends the whole run successfully once this activation has returned, without draining.
   virtual void request_success() noexcept = 0;
 };
@@ -48,6 +62,9 @@ class LifecycleContext {
   /// The device that the operator's tensors live on; null for a host-only operator.
   [[nodiscard]] virtual Device* device() const noexcept = 0;
   [[nodiscard]] virtual ClockRef clock() const noexcept = 0;
+  /// As in ExecutionContext.
+  [[nodiscard]] virtual PortRateView rate(const InputPort& input) const noexcept = 0;
+  [[nodiscard]] virtual PortRateView rate(const OutputPort& output) const noexcept = 0;
 };
 
 }  // namespace weftline

@@ -47,6 +47,28 @@ class ExecutionPlan {
   [[nodiscard]] std::span<const TensorAllocationPlanRecord> tensor_allocations() const noexcept {
     return records().tensor_allocations;
   }
+  [[nodiscard]] std::span<const PortRatePlanRecord> port_rates() const noexcept {
+    return records().port_rates;
+  }
+  [[nodiscard]] std::span<const AccumulationHorizonPlanRecord> accumulation_horizons()
+      const noexcept {
+    return records().accumulation_horizons;
+  }
+  [[nodiscard]] std::span<const HardFloorContributorRecord> hard_floor_contributors()
+      const noexcept {
+    return records().hard_floor_contributors;
+  }
+  [[nodiscard]] std::span<const QueueSizingRecipeRecord> queue_sizing_recipes() const noexcept {
+    return records().queue_sizing_recipes;
+  }
+  [[nodiscard]] std::span<const PoolCapacityDependencyRecord> pool_capacity_dependencies()
+      const noexcept {
+    return records().pool_capacity_dependencies;
+  }
+  [[nodiscard]] std::span<const ProviderAllocationPlanRecord> provider_allocation_plans()
+      const noexcept {
+    return records().provider_allocation_plans;
+  }
   [[nodiscard]] const ChannelEndpointCatalog& endpoint_catalog() const noexcept {
     return records().endpoint_catalog;
   }

@@ -11,6 +11,7 @@
 #include "weftline/core/tensor_contract.hpp"
 #include "weftline/graph/payload_ops.hpp"
 #include "weftline/graph/port.hpp"
+#include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
 
@@ -21,6 +22,7 @@ struct InputDeclaration {
   InputPort* port{nullptr};
   std::optional<TensorInputSpec> tensor{};
   std::optional<Rate> expected_rate{};
+  std::uint32_t retained_samples{0};
 };
 
 struct OutputDeclaration {
@@ -29,7 +31,7 @@ struct OutputDeclaration {
   const PayloadOps* ops{nullptr};
   OutputPort* port{nullptr};
   std::optional<TensorOutputSpec> tensor{};
-  std::optional<Rate> nominal_rate{};
+  OutputRateRecord rate{};
   std::uint32_t max_emits_per_compute{1};
 };
 
@@ -40,7 +42,13 @@ class InputSpecBuilder {
   InputSpecBuilder(OperatorSpec& spec, std::size_t index) noexcept : spec_(spec), index_(index) {}
   /// Tensor inputs only, else throws PORT_NOT_A_TENSOR.
   InputSpecBuilder& expects_tensor(const TensorInputSpec& tensor);
+  /// A weak hint. An upstream rate wins, and a different one is a warning; this one sizes the queue
+  /// only where upstream says nothing at all and the contract bounds the accumulation. Throws
+  /// PORT_RATE_INVALID for no positive number.
   InputSpecBuilder& expected_rate(Rate rate);
+  /// How many received samples the operator keeps after compute() has returned. The pools that they
+  /// come from get as many slots more; no queue gets deeper.
+  InputSpecBuilder& retains(std::uint32_t samples);
 
  private:
   OperatorSpec& spec_;
@@ -52,11 +60,24 @@ class OutputSpecBuilder {
   OutputSpecBuilder(OperatorSpec& spec, std::size_t index) noexcept : spec_(spec), index_(index) {}
   /// Tensor outputs only, else throws PORT_NOT_A_TENSOR.
   OutputSpecBuilder& produces_tensor(const TensorOutputSpec& tensor);
+  // How often samples come, on average: for sizing queues and pools, not for scheduling. One
+  // statement an output (PORT_RATE_CONFLICT), of positive numbers (PORT_RATE_INVALID). An output
+  // without one has no rate.
+
+  /// Always this rate.
   OutputSpecBuilder& nominal_rate(Rate rate);
+  /// This rate until the owner selects another one while the operator is not running.
+  OutputSpecBuilder& lifecycle_nominal_rate(Rate initial);
+  /// The highest rate that may be selected; after lifecycle_nominal_rate(). Storage is made for it.
+  OutputSpecBuilder& max_nominal_rate(Rate rate);
+  /// `ratio` times the rate of an input that this operator has declared (PORT_RATE_INPUT_FOREIGN).
+  /// Triggers nothing, consumes nothing, emits nothing.
+  OutputSpecBuilder& follows(const InputPort& input, RateRatio ratio = {});
   /// The most samples that one activation emits here; positive.
   OutputSpecBuilder& max_emits_per_compute(std::uint32_t count);
 
  private:
+  OutputRateRecord& undeclared_rate();
   OperatorSpec& spec_;
   std::size_t index_;
 };
