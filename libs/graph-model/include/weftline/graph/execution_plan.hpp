@@ -9,6 +9,7 @@
 
 #include "weftline/graph/graph_snapshot.hpp"
 #include "weftline/plan/plan_records.hpp"
+#include "weftline/plan/rate_queue_inspection.hpp"
 
 namespace weftline {
 
@@ -85,5 +86,12 @@ class ExecutionPlan {
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+/// The same over the records of a plan.
+[[nodiscard]] inline expected<std::string, Error> render_rate_queue_inspection(
+    const ExecutionPlan& plan, const RateGenerationSnapshot& snapshot, std::uint64_t generation,
+    EdgeId edge, RateQueueInspectionFormat format) {
+  return render_rate_queue_inspection(plan.records(), snapshot, generation, edge, format);
+}
 
 }  // namespace weftline
