@@ -81,14 +81,15 @@ class Lender final : public Operator<> {
   std::uint64_t next_{0};
 };
 
-/// Notes frame ids in order; keeps the first `hoard` tensors until its gate has opened.
+/// Notes frame ids in order; keeps the first `hoard` tensors until its gate has opened. The plan
+/// hears of `declared` of them.
 class Hoarder final : public Operator<> {
  public:
   Hoarder(std::size_t hoard, std::shared_ptr<Collected<std::uint64_t>> ids,
-          std::shared_ptr<Gate> gate)
-      : hoard_(hoard), ids_(std::move(ids)), gate_(std::move(gate)) {}
+          std::shared_ptr<Gate> gate, std::uint32_t declared = 0)
+      : hoard_(hoard), ids_(std::move(ids)), gate_(std::move(gate)), declared_(declared) {}
   Input<Tensor> in;
-  void setup(OperatorSpec& spec) override { spec.input(in, "in"); }
+  void setup(OperatorSpec& spec) override { spec.input(in, "in").retains(declared_); }
   Contract contract() const override { return Contract().trigger(OnEach{in}); }
   expected<void, Error> compute(ExecutionContext&) override {
     WEFTLINE_ASSIGN(auto sample, in.receive());
@@ -105,6 +106,7 @@ class Hoarder final : public Operator<> {
   const std::size_t hoard_;
   const std::shared_ptr<Collected<std::uint64_t>> ids_;
   const std::shared_ptr<Gate> gate_;
+  const std::uint32_t declared_;
   std::vector<Tensor> kept_{};
 };
 
@@ -165,6 +167,34 @@ TEST_CASE("a source that was refused a slot is called again when one is free, an
   REQUIRE(run_to_end(session) == RunTermination::kCompleted);
   CHECK(ids->values() == counting(50));
   CHECK(counters_of(plan, session.counters(), "source").refused_loans == seen->refusals);
+}
+
+TEST_CASE("slots for samples that a consumer keeps are there, and widen no queue") {
+  weftline::Graph graph{"keeps"};
+  use_realtime_clock(graph);
+  const auto ids = std::make_shared<Collected<std::uint64_t>>();
+  const auto gate = std::make_shared<Gate>();
+  const auto seen = std::make_shared<Lender::Seen>();
+  const auto source = graph.op<Lender>("source", std::uint64_t{50}, seen);
+  // It keeps ten, and stands at its gate with the eleventh in its hands.
+  const auto sink = graph.op<Hoarder>("sink", std::size_t{11}, ids, gate, 10U);
+  graph.add_flow(source->out, sink->in, {.queue_depth = 4});
+  graph.partition("a").add(source);
+  graph.partition("b").add(sink);
+  const auto plan = weftline::compile(graph);
+  REQUIRE(plan.ok());
+  REQUIRE(plan.tensor_allocations()[0].slot_count == 1 + 4 + 1 + 10);
+  const auto session = weftline::run_async(plan);
+  const OpensAtEnd opens{gate};
+  REQUIRE(gate->wait_for_visitor());
+  const auto pushed = [&] { return session.counters().edges[0].pushed; };
+  REQUIRE(eventually(session, [&] { return pushed() == 11 + 4; }));
+  for_a_while([&] { REQUIRE(pushed() == 11 + 4); });
+  CHECK(session.counters().edges[0].depth_high_water == 4);
+  gate->open();
+  REQUIRE(run_to_end(session) == RunTermination::kCompleted);
+  CHECK(ids->values() == counting(50));
+  CHECK(seen->refusals == 0);
 }
 
 TEST_CASE("a full arm holds back the whole publication, and nothing is lost when it opens") {

@@ -283,14 +283,13 @@ class RateResolver {
 
   void compare(Rational hint, const PortRatePlanRecord& own, const std::string& place) {
     const bool selectable = state_.output(own.root).rate.kind == PortRateKind::kLifecycleNominal;
-    const bool possible = selectable && (!own.maximum || hint <= *own.maximum);
-    if (hint == *own.nominal || possible) return;
-    state_.warning(
-        "RATE_EXPECTATION_DIFFERS", place,
-        "the input expects " + hint.to_string() + " samples a second, " +
-            state_.plan.output_name(own.root) + " leads to " +
-            (selectable ? "at most " + own.maximum->to_string() : own.nominal->to_string()),
-        "correct expected_rate(), or leave it out: the upstream rate is used");
+    if (own.nominal == hint || (selectable && (!own.maximum || hint <= *own.maximum))) return;
+    const auto upstream = selectable ? own.maximum : own.nominal;
+    state_.warning("RATE_EXPECTATION_DIFFERS", place,
+                   "the input expects " + hint.to_string() + " samples a second, " +
+                       state_.plan.output_name(own.root) + " leads to " +
+                       (selectable ? "at most " : "") + upstream.value_or(hint).to_string(),
+                   "correct expected_rate(), or leave it out: the upstream rate is used");
   }
 
   CompileState& state_;

@@ -18,6 +18,7 @@
 // as many samples as it swallows. Rates and a follows() ratio tell how many; else only the author.
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -93,8 +94,11 @@ std::uint32_t narrow(std::uint64_t depth) {
   return depth <= 0xffff'ffffU ? static_cast<std::uint32_t>(depth) : 0;
 }
 
-std::string derivation(const QueueSizingRecipeRecord& recipe, const Rational& rate) {
-  return rate.to_string() + " samples a second over " + recipe.horizon->to_string() + " s, times " +
+std::string derivation(const QueueSizingRecipeRecord& recipe, const std::optional<Rational>& rate) {
+  const auto text = [](const std::optional<Rational>& value) {
+    return value ? value->to_string() : std::string("an unknown number of");
+  };
+  return text(rate) + " samples a second over " + text(recipe.horizon) + " s, times " +
          recipe.headroom.to_string();
 }
 
@@ -117,7 +121,7 @@ void check_given(CompileState& state, const PayloadEdgePlanRecord& edge,
              edge.queue_depth < recipe.recommendation.value_or(0)) {
     state.warning(
         "QUEUE_DEPTH_BELOW_RECOMMENDATION", place,
-        "the queue has the given depth of " + depth + "; " + derivation(recipe, *recipe.rate) +
+        "the queue has the given depth of " + depth + "; " + derivation(recipe, recipe.rate) +
             ", is " +
             (recipe.recommendation ? std::to_string(*recipe.recommendation) : "beyond 64 bits"),
         "raise ConnectionOptions::queue_depth, or leave it out");
@@ -126,14 +130,14 @@ void check_given(CompileState& state, const PayloadEdgePlanRecord& edge,
 
 void size_automatically(CompileState& state, PayloadEdgePlanRecord& edge,
                         QueueSizingRecipeRecord& recipe) {
-  const std::uint64_t ceiling = *recipe.admitted_ceiling;
+  const std::uint64_t ceiling = recipe.admitted_ceiling.value_or(recipe.hard_floor);
   edge.depth_origin = QueueDepthOrigin::kAutomatic;
-  edge.queue_depth = narrow(std::max(recipe.hard_floor, *recipe.recommendation));
+  edge.queue_depth = narrow(std::max(recipe.hard_floor, recipe.recommendation.value_or(0)));
   recipe.admitted_depth = narrow(ceiling);
   if (ceiling <= kMaximumQueueDepth) return;
   state.error("QUEUE_DEPTH_TOO_LARGE", state.edge_name(edge),
               "the queue would have a depth of " + std::to_string(ceiling) + " for " +
-                  derivation(recipe, *recipe.maximum_rate) + ", and at least " +
+                  derivation(recipe, recipe.maximum_rate) + ", and at least " +
                   std::to_string(recipe.hard_floor) + "; the limit is " +
                   std::to_string(kMaximumQueueDepth),
               "lower the rate, its maximum, the horizon or the output's max_emits_per_compute, or "
@@ -162,7 +166,7 @@ void size(CompileState& state, PayloadEdgePlanRecord& edge, Rational headroom) {
   } else {
     if (recipe.evidence == QueueSizingEvidence::kSizeOverflow) {
       state.error("QUEUE_SIZING_OVERFLOW", state.edge_name(edge),
-                  derivation(recipe, *recipe.maximum_rate) + ", is beyond 64 bits",
+                  derivation(recipe, recipe.maximum_rate) + ", is beyond 64 bits",
                   "lower the rate, its maximum or the horizon, or give "
                   "ConnectionOptions::queue_depth");
     }
