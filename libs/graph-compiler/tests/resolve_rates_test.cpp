@@ -163,6 +163,19 @@ TEST_CASE("samples of an aligned input pile up for the slowest partner's period 
   CHECK(horizon_into(wider, "join.imu").basis == Horizons::kAlignedPartner);
 }
 
+TEST_CASE("of three aligned inputs, the slowest of the two others counts") {
+  TestGraph graph;
+  graph.source("a").source("b").source("c").op("join", {"a", "b", "c"}, {});
+  graph.flow("a.out", "join.a").flow("b.out", "join.b").flow("c.out", "join.c");
+  graph.trigger("join", {.kind = Kind::kAligned, .inputs = {2, 0, 1}, .window_ns = 0});
+  graph.nominal("a.out", Rate::hz(7)).nominal("b.out", Rate::hz(60)).nominal("c.out", Rate::hz(30));
+  const ExecutionPlan plan = graph.compile();
+  REQUIRE(plan.ok());
+  CHECK(horizon_into(plan, "join.a").seconds->to_string() == "1/30");
+  CHECK(horizon_into(plan, "join.b").seconds->to_string() == "1/7");
+  CHECK(horizon_into(plan, "join.c").seconds->to_string() == "1/7");
+}
+
 TEST_CASE("an aligned input has no horizon without a bound on its partner's period") {
   TestGraph graph = aligned();
   graph.nominal("imu.out", Rate::hz(1'000));
