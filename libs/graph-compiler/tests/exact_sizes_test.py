@@ -185,7 +185,7 @@ class Expected:
         arrivals = recommended = ceiling = None
         if basis == "unresolved":
             evidence = "rate_unresolved"
-        elif nominal is None and not hinted:
+        elif nominal is None and (not hinted or seconds is not None):
             evidence = "rate_undeclared"
         elif nominal is None or seconds is None:
             evidence = "horizon_absent"

@@ -141,6 +141,9 @@ TEST_CASE("without a rate or a horizon the recipe says what is missing") {
   TestGraph expecting = graph;
   expecting.input("b.in").expected_rate = Rate::hz(60);
   CHECK(evidence(expecting) == QueueSizingEvidence::kHorizonAbsent);
+  expecting.input("b.in").expected_rate = Rate::hz(0);
+  expecting.accumulates("b.in", Horizon::seconds(1, 15));
+  CHECK(evidence(expecting) == QueueSizingEvidence::kRateUndeclared);
   graph.nominal("a.out", Rate::hz(60));
   CHECK(evidence(graph) == QueueSizingEvidence::kHorizonAbsent);
   graph.nominal("a.out", Rate::hz(0)).accumulates("b.in", Horizon::seconds(1, 15));

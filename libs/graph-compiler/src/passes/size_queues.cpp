@@ -69,7 +69,7 @@ QueueSizingRecipeRecord recommend(CompileState& state, const PayloadEdgePlanReco
                                  .hard_floor = hard_floor(state, edge)};
   if (rate.basis == PortRateBasis::kUnresolved) {
     recipe.evidence = QueueSizingEvidence::kRateUnresolved;
-  } else if (!rate.nominal && rate.kind == PortRateKind::kUnspecified) {
+  } else if (!rate.nominal && (rate.kind == PortRateKind::kUnspecified || horizon)) {
     recipe.evidence = QueueSizingEvidence::kRateUndeclared;
   } else if (!rate.nominal || !horizon) {
     recipe.evidence = QueueSizingEvidence::kHorizonAbsent;
