@@ -5,7 +5,9 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <charconv>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace weftline {
@@ -71,6 +73,8 @@ class Writer {
       text_.append(std::to_string(*negative));
     } else if (const auto* boolean = value.as_bool()) {
       text_.append(*boolean ? "true" : "false");
+    } else if (const auto* decimal = value.as_decimal()) {
+      text_.append(decimal->text);
     } else {
       text_.append("null");
     }
@@ -134,7 +138,17 @@ class TreeBuilder {
     return refuse("JSON_NUMBER",
                   "the number is no integer of 64 bits; write a whole number from -2^63 to 2^64-1");
   }
-  bool RawNumber(const char*, rapidjson::SizeType, bool) { return Double(0); }
+  /// All numbers come here when decimals are kept.
+  bool RawNumber(const char* data, rapidjson::SizeType size, bool) {
+    const char* const end = data + size;
+    if (std::uint64_t value = 0; std::from_chars(data, end, value) == read_all(end)) {
+      return add(value);
+    }
+    if (std::int64_t value = 0; std::from_chars(data, end, value) == read_all(end)) {
+      return add(value);
+    }
+    return add(JsonDecimal{std::string(data, size)});
+  }
 
   bool String(const char* data, rapidjson::SizeType size, bool) {
     const std::string_view text(data, size);
@@ -165,6 +179,8 @@ class TreeBuilder {
     std::variant<JsonValue::Object, JsonValue::Array> items{};
     std::string key{};  ///< of the member that comes next
   };
+
+  static std::from_chars_result read_all(const char* end) noexcept { return {end, std::errc{}}; }
 
   bool refuse(std::string_view token, std::string reason) {
     refusal_ = Refusal{token, std::move(reason)};
@@ -262,7 +278,10 @@ expected<JsonValue, Error> parse_json(std::string_view text, JsonLimits limits) 
   // Iterative, so that hostile nesting can't use up the call stack.
   constexpr unsigned kFlags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  constexpr unsigned kWithDecimals = kFlags | rapidjson::kParseNumbersAsStringsFlag;
+  const rapidjson::ParseResult result = limits.decimals
+                                            ? reader.Parse<kWithDecimals>(stream, builder)
+                                            : reader.Parse<kFlags>(stream, builder);
   if (const auto& refusal = builder.refusal()) {
     return refuse_at(stream.Tell(), refusal->token, refusal->reason);
   }

@@ -208,5 +208,35 @@ TEST_CASE("a damaged text is refused or read as a value that writes and reads al
   CHECK(refused > 0);
 }
 
+TEST_CASE("numbers that are no 64-bit integers are kept as written where they are wanted") {
+  const std::string text =
+      R"([1,-1,0,18446744073709551615,-9223372036854775808,1.50,-2e-3,1E+2,18446744073709551616])";
+  const auto parsed = parse_json(text, {.decimals = true});
+  REQUIRE(parsed);
+  CHECK(parsed->dump() == text);
+  const auto& items = *parsed->as_array();
+  CHECK(items[1] == JsonValue(-1));
+  CHECK(items[3] == JsonValue(~std::uint64_t{0}));
+  CHECK(items[4].as_negative() != nullptr);
+  REQUIRE(items[5].as_decimal() != nullptr);
+  CHECK(items[5].as_decimal()->text == "1.50");
+  CHECK(items[5].as_string() == nullptr);
+  CHECK(items[8].as_decimal()->text == "18446744073709551616");
+  CHECK_FALSE(parse_json(text));
+  for (const std::string_view bad :
+       {"NaN", "Infinity", "1.", ".5", "+1", "01", "0x1", "1e", "--1"}) {
+    INFO(bad);
+    const auto refused = parse_json(bad, {.decimals = true});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().token == "JSON_SYNTAX");
+  }
+  for (const std::string& huge : {std::string(100'000, '9'), "1e999"s, "1e999999999999"s}) {
+    const auto refused = parse_json(huge, {.decimals = true});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().token == "JSON_NUMBER");
+  }
+  CHECK(parse_json("1e-999999999999", {.decimals = true}).has_value());
+}
+
 }  // namespace
 }  // namespace weftline

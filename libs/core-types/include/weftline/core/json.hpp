@@ -13,6 +13,13 @@
 
 namespace weftline {
 
+/// A number that is no integer of 64 bits, as it was written: what it means depends on the type
+/// that takes it. Only `JsonLimits::decimals` lets one in; plans and catalogs hold none.
+struct JsonDecimal {
+  std::string text{};
+  friend bool operator==(const JsonDecimal&, const JsonDecimal&) = default;
+};
+
 /// A JSON value in the one form that plans and catalogs use: integers only, keys sorted. Ordinary
 /// copyable tree; cold paths only.
 class JsonValue {
@@ -30,6 +37,7 @@ class JsonValue {
   JsonValue(std::string value) : value_(std::move(value)) {}
   JsonValue(std::string_view value) : value_(std::string(value)) {}
   JsonValue(const char* value) : value_(std::string(value)) {}
+  JsonValue(JsonDecimal value) : value_(std::move(value)) {}
   JsonValue(Array value) : value_(std::move(value)) {}
   JsonValue(Object value) : value_(std::move(value)) {}
 
@@ -46,6 +54,9 @@ class JsonValue {
   [[nodiscard]] const std::string* as_string() const noexcept {
     return std::get_if<std::string>(&value_);
   }
+  [[nodiscard]] const JsonDecimal* as_decimal() const noexcept {
+    return std::get_if<JsonDecimal>(&value_);
+  }
   [[nodiscard]] const Array* as_array() const noexcept { return std::get_if<Array>(&value_); }
   [[nodiscard]] const Object* as_object() const noexcept { return std::get_if<Object>(&value_); }
   /// Member of an object, or null when this is no object or has no such key.
@@ -59,18 +70,21 @@ class JsonValue {
   friend bool operator==(const JsonValue&, const JsonValue&) = default;
 
  private:
-  std::variant<std::monostate, bool, std::uint64_t, std::int64_t, std::string, Array, Object>
+  std::variant<std::monostate, bool, std::uint64_t, std::int64_t, std::string, Array, Object,
+               JsonDecimal>
       value_{};
 };
 
 struct JsonLimits {
   std::size_t max_bytes{16u << 20};
   unsigned max_depth{64};
+  bool decimals{false};  ///< Keeps numbers that are no 64-bit integers as JsonDecimal.
 };
 
 /// Parses untrusted text. Refuses, with the byte offset in the message: syntax errors and trailing
-/// text (JSON_SYNTAX), floats and integers outside 64 bits (JSON_NUMBER), a key twice in one object
-/// (JSON_DUPLICATE_KEY), invalid UTF-8 (JSON_ENCODING), text past the limits (JSON_LIMIT).
+/// text (JSON_SYNTAX), floats and integers outside 64 bits, or with `decimals` only numbers beyond
+/// a double (JSON_NUMBER), a key twice in one object (JSON_DUPLICATE_KEY), invalid UTF-8
+/// (JSON_ENCODING), text past the limits (JSON_LIMIT).
 [[nodiscard]] expected<JsonValue, Error> parse_json(std::string_view text, JsonLimits limits = {});
 
 }  // namespace weftline
