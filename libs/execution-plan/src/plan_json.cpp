@@ -134,7 +134,7 @@ JsonValue json(const TemporalTriggerPlanRecord& trigger) {
                 {"window_ns", aligned ? JsonValue(trigger.window_ns) : JsonValue()}};
 }
 
-/// Parameters come as a tree of their own.
+/// The value of a parameter is a tree of its own.
 JsonValue clean(const JsonValue& value) {
   if (const auto* string = value.as_string()) return text(*string);
   if (const auto* array = value.as_array()) {
@@ -150,12 +150,38 @@ JsonValue clean(const JsonValue& value) {
   return value;
 }
 
+JsonValue json(const ParamFieldPlanRecord& field) {
+  JsonValue::Array choices;
+  for (const JsonValue& choice : field.choices) choices.push_back(clean(choice));
+  return Object{{"choices", std::move(choices)},
+                {"hash", digest_text(field.hash)},
+                {"lifecycle_stage",
+                 field.stage ? JsonValue(lifecycle_stage_name(*field.stage)) : JsonValue()},
+                {"maximum", clean(field.maximum)},
+                {"minimum", clean(field.minimum)},
+                {"mutability", param_mutability_name(field.mutability)},
+                {"path", text(field.path)},
+                {"sensitive", field.sensitive},
+                {"type", text(field.type)},
+                {"unit", text(field.unit)},
+                {"value", field.sensitive ? JsonValue() : clean(field.value)}};
+}
+
+JsonValue json(const ParamSetPlanRecord& parameters) {
+  return Object{{"contract_hash", digest_text(parameters.contract_hash)},
+                {"fields", list(parameters.fields)},
+                {"metadata_hash", digest_text(parameters.metadata_hash)},
+                {"schema_id", text(parameters.schema_id)},
+                {"schema_version", parameters.schema_version},
+                {"structural_hash", digest_text(parameters.structural_hash)}};
+}
+
 JsonValue json(const OperatorPlanRecord& record) {
   return Object{{"device", optional(record.device)},
                 {"id", json(record.id)},
                 {"inputs", list(record.inputs)},
                 {"outputs", list(record.outputs)},
-                {"parameters", clean(record.parameters)},
+                {"parameters", optional(record.parameters)},
                 {"partition", json(record.partition)},
                 {"path", text(record.path)},
                 {"stream", json(record.stream)},

@@ -102,6 +102,18 @@ std::string_view sizing_evidence_name(QueueSizingEvidence evidence) noexcept {
   return name_of(evidence, kNames);
 }
 
+std::string_view lifecycle_stage_name(LifecycleStage stage) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"configure", "discover", "allocate", "arm", "start", "stop", "release"});
+  return name_of(stage, kNames);
+}
+
+std::string_view param_mutability_name(ParamMutability mutability) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"compile_time", "runtime", "lifecycle", "recompile"});
+  return name_of(mutability, kNames);
+}
+
 std::string_view storage_name(TensorOutputStorage storage) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>({"pass_through", "runtime_pool"});
   return name_of(storage, kNames);

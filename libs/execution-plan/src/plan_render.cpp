@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -148,6 +149,37 @@ std::string show_recipe(const QueueSizingRecipeRecord& recipe) {
   return text.append("; at most ").append(std::to_string(recipe.admitted_depth));
 }
 
+std::string show_value(const ParamFieldPlanRecord& field) {
+  if (field.sensitive) return "(sensitive)";
+  const std::string* string = field.value.as_string();
+  std::string text = string != nullptr ? *string : field.value.dump();
+  if (!field.unit.empty()) text.append(" ").append(field.unit);
+  return text;
+}
+
+std::string show_mutability(const ParamFieldPlanRecord& field) {
+  std::string text(param_mutability_name(field.mutability));
+  if (field.stage) text.append(" from ").append(lifecycle_stage_name(*field.stage));
+  return text;
+}
+
+bool has_parameters(const OperatorPlanRecord& record) {
+  return record.parameters && !record.parameters->fields.empty();
+}
+
+void render_parameters(std::string& out, const PlanRecords& records) {
+  TextTable table({{"operator"}, {"parameter"}, {"type"}, {"value"}, {"may change"}});
+  for (const OperatorPlanRecord& record : records.operators) {
+    if (!has_parameters(record)) continue;
+    bool first = true;
+    for (const ParamFieldPlanRecord& field : record.parameters->fields) {
+      table.add_row({std::exchange(first, false) ? record.path : "", field.path, field.type,
+                     show_value(field), show_mutability(field)});
+    }
+  }
+  section(out, "Parameters", table);
+}
+
 void render_edges(std::string& out, const PlanRecords& records) {
   TextTable table({{"id", Align::kRight},
                    {"from"},
@@ -255,6 +287,7 @@ std::string render_plan(const PlanRecords& records) {
   std::string out;
   render_summary(out, records);
   if (!records.execution_partitions.empty()) render_partitions(out, records);
+  if (std::ranges::any_of(records.operators, has_parameters)) render_parameters(out, records);
   if (!records.payload_edges.empty()) render_edges(out, records);
   if (!records.cuda_compute_streams.empty()) render_streams(out, records);
   if (!records.fusion_decisions.empty()) render_fusion(out, records);

@@ -56,6 +56,7 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
 }
 
 TEST_CASE("an operator is written with its ports, trigger and place") {
+  const std::string kNoHash = digest_text({});
   const JsonValue json = plan_to_json(sample_plan());
   const auto& operators = *json.find("operators")->as_array();
   REQUIRE(operators.size() == 2);
@@ -67,10 +68,21 @@ TEST_CASE("an operator is written with its ports, trigger and place") {
       R"("rate":{"follows_input":null,"kind":"fixed_nominal","maximum":null,)"
       R"("rate":{"samples":30,"seconds":1},"ratio":null},"tensor":{"max_byte_span":1000,"max_rank":null,"representation":{"dtype":"uint8",)"
       R"("memory_kind":"cuda_device","rank":3},"storage":"runtime_pool"}}],)"
-      R"("parameters":{"fps":30},"partition":0,"path":"camera","stream":0,)"
-      R"("trigger":{"clock":0,"inputs":[],"kind":"clock","origin":"authored",)"
-      R"("period_ns":33333333,"phase_ns":0,"window_ns":null},"type_id":"Camera",)"
-      R"("type_version":2})");
+      R"("parameters":{"contract_hash":")" +
+          kNoHash + R"(","fields":[{"choices":[],"hash":")" + kNoHash +
+          R"(","lifecycle_stage":"arm","maximum":120,"minimum":1,)"
+          R"("mutability":"lifecycle","path":"fps","sensitive":false,"type":"uint32","unit":"Hz",)"
+          R"("value":30},{"choices":[],"hash":")" +
+          kNoHash +
+          R"(","lifecycle_stage":null,)"
+          R"("maximum":null,"minimum":null,"mutability":"compile_time","path":"key",)"
+          R"("sensitive":true,"type":"string","unit":"","value":null}],"metadata_hash":")" +
+          kNoHash + R"(","schema_id":"com.example.Camera","schema_version":3,"structural_hash":")" +
+          kNoHash +
+          R"("},"partition":0,"path":"camera","stream":0,)"
+          R"("trigger":{"clock":0,"inputs":[],"kind":"clock","origin":"authored",)"
+          R"("period_ns":33333333,"phase_ns":0,"window_ns":null},"type_id":"Camera",)"
+          R"("type_version":2})");
   CHECK(operators[1].find("trigger")->dump() ==
         R"({"clock":null,"inputs":[0],"kind":"any_input","origin":"core_synthesized",)"
         R"("period_ns":null,"phase_ns":null,"window_ns":null})");
@@ -162,7 +174,7 @@ TEST_CASE("equal records give equal bytes, and the digest is that of the bytes")
 
 TEST_CASE("a change in any record changes the digest") {
   const std::string digest = plan_digest(sample_plan());
-  std::vector<PlanRecords> changed(25, sample_plan());
+  std::vector<PlanRecords> changed(26, sample_plan());
   changed[0].graph_name = "other";
   changed[1].clocks[0].independent_progress = false;
   changed[2].operators[1].type_version = 9;
@@ -176,18 +188,19 @@ TEST_CASE("a change in any record changes the digest") {
   changed[10].endpoint_catalog = {};
   changed[11].device_catalog.devices[0].uuid[15] = 1;
   changed[12].diagnostics.clear();
-  changed[13].operators[0].parameters = JsonValue::Object{{"fps", 31}};
-  changed[14].cuda_compute_stream_policy = CudaComputeStreamPolicy::kSharedProcessDevice;
-  changed[15].fusion_decisions[0].fused = false;
-  changed[16].tensor_allocations[0].fused_stream = {};
-  changed[17].port_rates[0].maximum.reset();
-  changed[18].accumulation_horizons[0].basis = AccumulationHorizonBasis::kPartnerUnknown;
-  changed[19].hard_floor_contributors[0].reason = HardFloorReason::kWindowRetention;
-  changed[20].queue_sizing_recipes[0].nominal_arrivals = 0;
-  changed[21].pool_capacity_dependencies[0].own_slots = 3;
-  changed[22].provider_allocation_plans[0].active_entries = 7;
-  changed[23].operators[1].inputs[0].retained_samples = 1;
-  changed[24].operators[0].outputs[0].rate.kind = PortRateKind::kLifecycleNominal;
+  changed[13].operators[0].parameters->fields[0].value = 31;
+  changed[14].port_rates[0].maximum.reset();
+  changed[15].accumulation_horizons[0].basis = AccumulationHorizonBasis::kPartnerUnknown;
+  changed[16].hard_floor_contributors[0].reason = HardFloorReason::kWindowRetention;
+  changed[17].queue_sizing_recipes[0].nominal_arrivals = 0;
+  changed[18].pool_capacity_dependencies[0].own_slots = 3;
+  changed[19].provider_allocation_plans[0].active_entries = 7;
+  changed[20].operators[1].inputs[0].retained_samples = 1;
+  changed[21].operators[0].outputs[0].rate.kind = PortRateKind::kLifecycleNominal;
+  changed[22].cuda_compute_stream_policy = CudaComputeStreamPolicy::kSharedProcessDevice;
+  changed[23].fusion_decisions[0].fused = false;
+  changed[24].tensor_allocations[0].fused_stream = {};
+  changed[25].operators[0].parameters->contract_hash[31] = 1;
   for (std::size_t i = 0; i < changed.size(); ++i) {
     INFO("change " << i);
     CHECK(plan_digest(changed[i]) != digest);
@@ -197,13 +210,23 @@ TEST_CASE("a change in any record changes the digest") {
 TEST_CASE("names of any bytes give valid JSON") {
   PlanRecords plan = sample_plan();
   plan.graph_name = "\"\\\n\x01\xff";
-  plan.operators[0].parameters =
+  plan.operators[0].parameters->fields[0].value =
       JsonValue::Object{{"k\xfe", JsonValue::Array{JsonValue("v\xfd"), JsonValue(1)}}};
   const auto parsed = parse_json(plan_json(plan));
   REQUIRE(parsed);
   CHECK(*parsed->find("graph_name")->as_string() == "\"\\\n\x01\\xff");
-  CHECK(parsed->find("operators")->as_array()->front().find("parameters")->dump() ==
+  const JsonValue& parameters = *parsed->find("operators")->as_array()->front().find("parameters");
+  CHECK(parameters.find("fields")->as_array()->front().find("value")->dump() ==
         R"({"k\\xfe":["v\\xfd",1]})");
+}
+
+TEST_CASE("a sensitive value is in no form of a plan, whatever its record holds") {
+  PlanRecords plan = sample_plan();
+  CHECK(plan_json(plan).find("hunter2") == std::string::npos);
+  CHECK(render_plan(plan).find("hunter2") == std::string::npos);
+  const std::string digest = plan_digest(plan);
+  plan.operators[0].parameters->fields[1].value = "hunter3";
+  CHECK(plan_digest(plan) == digest);
 }
 
 TEST_CASE("a plan with an error is not accepted") {

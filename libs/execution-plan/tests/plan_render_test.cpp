@@ -18,6 +18,11 @@ Partitions
    0  auto:camera  automatic  camera    Camera v2  clock every 33.3 ms  emulated:0       0  start: nothing leads here
                               gray      Gray v1    any_input            emulated:0       0  join: continues the chain of camera
 
+Parameters
+  operator  parameter  type    value        may change
+  camera    fps        uint32  30 Hz        lifecycle from arm
+            key        string  (sensitive)  compile_time
+
 Edges
   id  from           to       payload  queue     depth  chosen   lanes
    0  camera.frames  gray.in  tensor   blocking      4  default  same

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "test_graph.hpp"
+#include "test_params.hpp"
 
 namespace weftline {
 namespace {
@@ -286,6 +287,46 @@ std::vector<Case> cases() {
        changed(linear(), [](TestGraph& graph) { graph.vertex("a").trigger.reset(); }),
        "error OPERATOR_TRIGGER_MISSING at a: the operator has no input, and its contract names no "
        "trigger of its own. Fix: return a Contract with OnClock from contract()\n"},
+      {"a required parameter that nobody gave",
+       changed(
+           linear(),
+           [](TestGraph& graph) { graph.vertex("b").params = ParamSet::defaults<VideoParams>(); }),
+       "error PARAM_FIELD_MISSING at b parameter path: the field is required, and the operator was "
+       "given no parameters. Fix: call set_params() with a value for it\n"},
+      {"two schemas of one id and version",
+       changed(linear(),
+               [](TestGraph& graph) {
+                 graph.vertex("a").params = ParamSet::defaults<ImpostorParams>();
+                 graph.vertex("b").params = ParamSet::given(VideoParams{.path = "/v"});
+               }),
+       "error PARAM_SCHEMA_CONFLICT at b: schema com.example.Video v1 has the contract hash "
+       "sha256:8e2378fda8491733e342bf91372ab061a71a0fb9aed89b9ec5c8fd469d687e13 here, "
+       "sha256:df8e84ad54828c9f5b854e9b4575c492aabb4706c98369015af0994407546f91 at a. Fix: give "
+       "each "
+       "struct an id of its own, and a changed struct a new version\n"
+       "error PARAM_SCHEMA_CONFLICT at b: schema com.example.Video v1 has the structural hash "
+       "sha256:b14b217ce67a16b30e23981b7b3fe005e731b912bcf2b59b2e740911c19b3992 here, "
+       "sha256:4b1c26f71baf934375030859543e30745ec371ee96b4d3f57407d073987d961d at a. Fix: give "
+       "each "
+       "struct an id of its own, and a changed struct a new version\n"},
+      {"a parameter outside its range",
+       changed(linear(),
+               [](TestGraph& graph) {
+                 graph.vertex("b").params =
+                     ParamSet::given(VideoParams{.path = "/v", .fps = 0, .lens = {.gain = 2}});
+               }),
+       "error PARAM_VALIDATION_FAILED at b parameter fps: the value is 0 Hz, the range is 1 Hz to "
+       "120 Hz. Fix: give a value in the range\n"
+       "error PARAM_VALIDATION_FAILED at b parameter lens.gain: the value is 2, the range is 0 to "
+       "1. Fix: give a value in the range\n"},
+      {"a sensitive parameter that its schema refuses",
+       changed(linear(),
+               [](TestGraph& graph) {
+                 graph.vertex("b").params =
+                     ParamSet::given(VideoParams{.path = "/v", .key = "hunter2hunter2"});
+               }),
+       "error PARAM_VALIDATION_FAILED at b parameter key: the length (sensitive, not shown) is "
+       "refused, the field takes 0 to 8 bytes. Fix: give a value of that length\n"},
       {"a partition without operators",
        changed(linear(), [](TestGraph& graph) { graph.snapshot().partitions.push_back("spare"); }),
        "warning PARTITION_EMPTY at partition spare: the partition has no operator and is left out. "

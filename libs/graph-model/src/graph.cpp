@@ -230,14 +230,14 @@ GraphSnapshot Graph::snapshot() const {
     vertex.path = authored.path;
     vertex.type_id = authored.type_id;
     vertex.type_version = authored.type_version;
-    vertex.parameters = authored.params_json;
+    vertex.params = authored.params;
     vertex.authored_partition = state_->partition_of[index];
-    vertex.factory = [make = authored.make, params = authored.params] {
+    vertex.factory = [make = authored.make, params = authored.params.values()] {
       auto instance = make();
       instance->adopt_params(params);
       return instance;
     };
-    const auto instance = vertex.factory();
+    const auto instance = authored.params.findings().empty() ? vertex.factory() : authored.make();
     OperatorSpec spec;
     instance->setup(spec);
     if (const std::string ports = describe_ports(spec); ports != authored.ports) {

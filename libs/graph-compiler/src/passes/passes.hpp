@@ -10,6 +10,7 @@ namespace weftline::passes {
 
 void snapshot(CompileState& state);
 void check_flows(CompileState& state);
+void resolve_parameters(CompileState& state);
 void resolve_contracts(CompileState& state);
 void place_devices(CompileState& state);
 void partition(CompileState& state);

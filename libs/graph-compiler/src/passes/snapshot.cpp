@@ -90,7 +90,6 @@ void record_operators(GraphSnapshot& graph, PlanRecords& plan) {
                               .path = vertex.path,
                               .type_id = vertex.type_id,
                               .type_version = vertex.type_version,
-                              .parameters = std::move(vertex.parameters),
                               .inputs = std::move(vertex.inputs),
                               .outputs = std::move(vertex.outputs)});
   }

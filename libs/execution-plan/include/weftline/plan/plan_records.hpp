@@ -9,11 +9,11 @@
 #include "weftline/catalog/endpoint_catalog.hpp"
 #include "weftline/core/device_catalog.hpp"
 #include "weftline/core/ids.hpp"
-#include "weftline/core/json.hpp"
 #include "weftline/core/payload.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/core/tensor_contract.hpp"
 #include "weftline/plan/diagnostic.hpp"
+#include "weftline/plan/param_records.hpp"
 
 namespace weftline {
 
@@ -103,7 +103,7 @@ struct OperatorPlanRecord {
   std::string path{};
   std::string type_id{};
   std::uint32_t type_version{0};
-  JsonValue parameters{};  ///< Null without parameters.
+  std::optional<ParamSetPlanRecord> parameters{};  ///< Absent without parameters.
   std::vector<InputPortRecord> inputs{};
   std::vector<OutputPortRecord> outputs{};
   TemporalTriggerPlanRecord trigger{};

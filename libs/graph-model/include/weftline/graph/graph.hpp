@@ -24,8 +24,7 @@ struct AuthoredVertex {
   std::unique_ptr<OperatorBase> instance{};
   std::string ports{};  ///< What setup() declared on that instance, in words.
   std::function<std::unique_ptr<OperatorBase>()> make{};
-  std::shared_ptr<const void> params{};
-  JsonValue params_json{};
+  ParamSet params{};
 };
 
 /// A weak handle: `source->frames` names a port. Throws GRAPH_HANDLE_STALE once the graph is gone.
@@ -36,11 +35,10 @@ class OperatorHandle {
       : vertex_(std::move(vertex)) {}
   [[nodiscard]] Op* operator->() const { return static_cast<Op*>(lock()->instance.get()); }
   [[nodiscard]] std::string path() const { return lock()->path; }
-  /// Replaces the parameter values for plans compiled from now on.
+  /// Replaces the parameter values for plans compiled from now on. Checks nothing: compile()
+  /// reports what the schema does not admit.
   const OperatorHandle& set_params(typename Op::Params params) const {
-    auto vertex = lock();
-    vertex->params_json = params_to_json(params);
-    vertex->params = std::make_shared<const typename Op::Params>(std::move(params));
+    lock()->params = ParamSet::given(std::move(params));
     return *this;
   }
 
@@ -107,8 +105,7 @@ class Graph {
     vertex.type_id = type_id<Op>();
     vertex.type_version = type_version<Op>();
     vertex.make = std::move(make);
-    vertex.params = std::make_shared<const typename Op::Params>();
-    vertex.params_json = params_to_json(typename Op::Params{});
+    vertex.params = ParamSet::defaults<typename Op::Params>();
     return OperatorHandle<Op>(add_vertex(std::move(vertex)));
   }
 
@@ -144,7 +141,8 @@ class Graph {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Replays setup() and contract() on fresh instances and returns plain values. Throws what an
   /// operator's setup() throws, and GRAPH_SETUP_CHANGED when one declares other ports than at op():
-  /// ports may not depend on parameters, for flows name them before the parameters are final.
+  /// ports may not depend on parameters, for flows name them before the parameters are final. Both
+  /// see the default parameters where the given ones are not admitted.
   [[nodiscard]] GraphSnapshot snapshot() const;
 
  private:

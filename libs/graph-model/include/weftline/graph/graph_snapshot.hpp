@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "weftline/core/json.hpp"
 #include "weftline/core/time.hpp"
 #include "weftline/graph/operator.hpp"
+#include "weftline/graph/param_set.hpp"
 #include "weftline/graph/topic.hpp"
 #include "weftline/plan/plan_records.hpp"
 
@@ -36,7 +36,7 @@ struct VertexSnapshot {
   std::string type_id{};
   std::uint32_t type_version{0};
   OperatorFactory factory{};
-  JsonValue parameters{};
+  ParamSet params{};
   std::vector<InputPortRecord> inputs{};
   std::vector<OutputPortRecord> outputs{};
   /// Absent when the contract is empty. The clock id is filled in by the compiler.

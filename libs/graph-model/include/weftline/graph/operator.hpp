@@ -7,7 +7,7 @@
 #include "weftline/graph/contract.hpp"
 #include "weftline/graph/execution_context.hpp"
 #include "weftline/graph/operator_spec.hpp"
-#include "weftline/graph/parameters.hpp"
+#include "weftline/graph/param_set.hpp"
 
 namespace weftline {
 
@@ -41,7 +41,9 @@ template <class P = NoParams>
 class Operator : public OperatorBase {
  public:
   using Params = P;
-  /// The values given with `set_params()`, else the defaults. Immutable while the plan runs.
+  /// The values given with `set_params()`, else the defaults; P has a WEFTLINE_PARAM_SCHEMA.
+  /// Immutable while the plan runs. Values that the schema does not admit are not seen here:
+  /// setup() and contract() then get the defaults, and the plan is refused.
   [[nodiscard]] const P& params() const noexcept { return *params_; }
 
   void adopt_params(std::shared_ptr<const void> params) final {

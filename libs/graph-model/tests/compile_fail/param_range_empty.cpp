@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range that admits nothing.
+#include "weftline/graph/param_schema.hpp"
+
+struct Blur {
+  std::uint32_t radius{3};
+  std::uint32_t passes{1};
+};
+WEFTLINE_PARAM_SCHEMA(Blur, weftline::param_schema("com.example.Blur", 1),
+                      weftline::field<&Blur::radius>("radius").range(9, 1));
