@@ -258,6 +258,8 @@ const JsonValue* JsonValue::find(std::string_view key) const noexcept {
   return found == object->end() ? nullptr : &found->second;
 }
 
+bool operator==(const JsonValue& a, const JsonValue& b) { return a.value_ == b.value_; }
+
 std::string JsonValue::dump(unsigned indent) const {
   Writer writer(indent);
   writer.write(*this);

@@ -170,9 +170,10 @@ bool has_parameters(const OperatorPlanRecord& record) {
 void render_parameters(std::string& out, const PlanRecords& records) {
   TextTable table({{"operator"}, {"parameter"}, {"type"}, {"value"}, {"may change"}});
   for (const OperatorPlanRecord& record : records.operators) {
-    if (!has_parameters(record)) continue;
+    const auto& parameters = record.parameters;
+    if (!parameters) continue;
     bool first = true;
-    for (const ParamFieldPlanRecord& field : record.parameters->fields) {
+    for (const ParamFieldPlanRecord& field : parameters->fields) {
       table.add_row({std::exchange(first, false) ? record.path : "", field.path, field.type,
                      show_value(field), show_mutability(field)});
     }

@@ -45,9 +45,10 @@ bool check_element(const ParamFieldDescriptor& field, const std::string& path,
       return false;
     }
   }
-  if ((field.minimum && scalar < *field.minimum) || (field.maximum && scalar > *field.maximum)) {
-    const std::string range =
-        scalar_text(field, *field.minimum) + " to " + scalar_text(field, *field.maximum);
+  const auto& low = field.minimum;
+  const auto& high = field.maximum;
+  if (low && high && (scalar < *low || scalar > *high)) {
+    const std::string range = scalar_text(field, *low) + " to " + scalar_text(field, *high);
     findings.add("PARAM_OUT_OF_RANGE", path, value_is(field, scalar) + ", the range is " + range,
                  "give a value in the range");
     return false;
@@ -67,7 +68,8 @@ bool check_element(const ParamFieldDescriptor& field, const std::string& path,
 }  // namespace
 
 std::string element_path(const ParamFieldDescriptor& field, std::size_t index) {
-  if (field.type.shape == ParamShape::kScalar) return field.path;
+  // An index would tell how long a sensitive list is.
+  if (field.type.shape == ParamShape::kScalar || field.sensitive) return field.path;
   return field.path + "[" + std::to_string(index) + "]";
 }
 

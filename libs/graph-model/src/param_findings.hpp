@@ -27,7 +27,7 @@ class Findings {
   std::vector<ParamFinding> items_{};
 };
 
-/// "shape[2]" of an array or list, "level" of a scalar.
+/// "shape[2]" of an array or list; "level" of a scalar or a sensitive field.
 [[nodiscard]] std::string element_path(const ParamFieldDescriptor& field, std::size_t index);
 
 /// Whether a list or string of this length is admitted; adds a finding when not.

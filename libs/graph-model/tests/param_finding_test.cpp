@@ -25,6 +25,20 @@ std::string finding(Change change) {
   return std::string(found.token) + " " + found.path + ": " + found.message;
 }
 
+struct Secrets {
+  int number{1};
+  std::string word{"a"};
+  double ratio{0};
+  std::uint16_t even{0};
+  std::vector<int> list{};
+};
+WEFTLINE_PARAM_SCHEMA(Secrets, param_schema("com.example.Secrets", 1),
+                      field<&Secrets::number>("number").range(1, 10).sensitive(),
+                      field<&Secrets::word>("word").allowed_values({"a", "b"}).sensitive(),
+                      field<&Secrets::ratio>("ratio").sensitive(),
+                      field<&Secrets::even>("even").validator(&app::is_even, "be even").sensitive(),
+                      field<&Secrets::list>("list").range(0, 9).sensitive());
+
 }  // namespace
 
 TEST_CASE("defaults and the ends of a range are admitted") {
@@ -78,6 +92,33 @@ TEST_CASE("each value that a schema does not admit is named with its path and bo
   CHECK(finding([](auto& v) { v.left.secret = std::string(17, 'x'); }) ==
         "PARAM_LENGTH left.secret: the length (sensitive, not shown) is refused, the field takes 0 "
         "to 16 bytes");
+}
+
+TEST_CASE("a finding about a sensitive field holds no value") {
+  const auto texts = [](auto change) {
+    Secrets values;
+    change(values);
+    const auto findings = validate_params(values);
+    REQUIRE(findings.size() == 1);
+    return std::string(findings[0].token) + " " + param_error(findings).message;
+  };
+  CHECK(texts([](Secrets& v) { v.number = 4711; }) ==
+        "PARAM_OUT_OF_RANGE number: the value (sensitive, not shown) is refused, the range is 1 to "
+        "10 (give a value in the range)");
+  CHECK(texts([](Secrets& v) { v.word = "hunter3"; }) ==
+        "PARAM_VALUE_NOT_ALLOWED word: the value (sensitive, not shown) is refused, admitted are "
+        "\"a\", \"b\" (give one of these)");
+  CHECK(texts([](Secrets& v) { v.ratio = -std::numeric_limits<double>::infinity(); }) ==
+        "PARAM_NOT_FINITE ratio: the value (sensitive, not shown) is refused, the field takes "
+        "finite numbers (give a finite number)");
+  CHECK(texts([](Secrets& v) { v.even = 4711; }) ==
+        "PARAM_RULE_BROKEN even: the value (sensitive, not shown) is refused, it must be even "
+        "(give a value that does)");
+  CHECK(texts([](Secrets& v) {
+          v.list = {1, 4711};
+        }) ==
+        "PARAM_OUT_OF_RANGE list: the value (sensitive, not shown) is refused, the range is 0 "
+        "to 9 (give a value in the range)");
 }
 
 TEST_CASE("all findings are told, up to a maximum") {

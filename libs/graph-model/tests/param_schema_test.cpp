@@ -46,6 +46,7 @@ struct OtherRule : Values {};
 struct OtherAllowed : Values {};
 struct OtherMutability : Values {};
 struct OtherStage : Values {};
+struct LaterStage : Values {};
 struct Sensitive : Values {};
 struct Required : Values {};
 struct OtherDefault : Values {
@@ -114,6 +115,8 @@ WEFTLINE_PARAM_SCHEMA(OtherAllowed, kName, kLevel, kMode,
 WEFTLINE_PARAM_SCHEMA(OtherMutability, kName, kLevel.runtime_mutable(), kMode, kKey, kList);
 WEFTLINE_PARAM_SCHEMA(OtherStage, kName, kLevel.lifecycle_mutable(LifecycleStage::kArm), kMode,
                       kKey, kList);
+WEFTLINE_PARAM_SCHEMA(LaterStage, kName, kLevel.lifecycle_mutable(LifecycleStage::kStart), kMode,
+                      kKey, kList);
 WEFTLINE_PARAM_SCHEMA(Sensitive, kName, kLevel.sensitive(), kMode, kKey, kList);
 WEFTLINE_PARAM_SCHEMA(Required, kName, kLevel.required(), kMode, kKey, kList);
 WEFTLINE_PARAM_SCHEMA(OtherDefault, kName, kLevel, kMode, kKey, kList);
@@ -127,10 +130,10 @@ WEFTLINE_PARAM_SCHEMA(OtherUnit, kName,
 
 }  // namespace variant
 
-/// Which hashes of P differ from those of Base: "structural contract metadata".
-template <class P>
+/// Which hashes of two schemas differ: s, c, m for structural, contract, metadata.
+template <class P, class Than = variant::Base>
 std::string changed() {
-  const auto base = ParamSchema::of<variant::Base>();
+  const auto base = ParamSchema::of<Than>();
   const auto other = ParamSchema::of<P>();
   std::string names;
   if (base.structural_hash() != other.structural_hash()) names += "s";
@@ -235,6 +238,7 @@ TEST_CASE("each fact of a schema changes the hashes that cover it, and no others
   CHECK(changed<variant::OtherAllowed>() == "c");
   CHECK(changed<variant::OtherMutability>() == "c");
   CHECK(changed<variant::OtherStage>() == "c");
+  CHECK(changed<variant::LaterStage, variant::OtherStage>() == "c");
   CHECK(changed<variant::Sensitive>() == "c");
   CHECK(changed<variant::Required>() == "c");
   CHECK(changed<variant::OtherDefault>() == "c");

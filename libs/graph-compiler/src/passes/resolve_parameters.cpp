@@ -25,18 +25,23 @@ void check_values(CompileState& state, const OperatorPlanRecord& op, const Param
   }
 }
 
+/// Where a schema was seen.
+struct Seen {
+  const std::string* path;
+  const ParamSetPlanRecord* parameters;
+};
+
 /// Plans tell schemas apart by id and version. Texts for people may differ.
-void check_conflict(CompileState& state, const OperatorPlanRecord& op,
-                    const OperatorPlanRecord& other) {
-  const ParamSetPlanRecord& here = *op.parameters;
-  const ParamSetPlanRecord& there = *other.parameters;
+void check_conflict(CompileState& state, const Seen& at, const Seen& first) {
+  const ParamSetPlanRecord& here = *at.parameters;
+  const ParamSetPlanRecord& there = *first.parameters;
   const auto compare = [&](std::string_view what, const ParamSchemaHash& a,
                            const ParamSchemaHash& b) {
     if (a == b) return;
-    state.error("PARAM_SCHEMA_CONFLICT", op.path,
+    state.error("PARAM_SCHEMA_CONFLICT", *at.path,
                 "schema " + here.schema_id + " v" + std::to_string(here.schema_version) +
                     " has the " + std::string(what) + " hash " + digest_text(a) + " here, " +
-                    digest_text(b) + " at " + other.path,
+                    digest_text(b) + " at " + *first.path,
                 "give each struct an id of its own, and a changed struct a new version");
   };
   compare("structural", here.structural_hash, there.structural_hash);
@@ -46,15 +51,17 @@ void check_conflict(CompileState& state, const OperatorPlanRecord& op,
 }  // namespace
 
 void resolve_parameters(CompileState& state) {
-  std::map<std::pair<std::string_view, std::uint32_t>, const OperatorPlanRecord*> first_of;
+  std::map<std::pair<std::string_view, std::uint32_t>, Seen> seen;
   for (OperatorPlanRecord& op : state.plan.operators) {
     const ParamSet& params = state.graph.vertices[op.id.value].params;
     op.parameters = params.record();
-    if (!op.parameters) continue;
+    const auto& record = op.parameters;
+    if (!record) continue;
     check_values(state, op, params);
+    const Seen here{&op.path, &*record};
     const auto [first, is_new] =
-        first_of.try_emplace({op.parameters->schema_id, op.parameters->schema_version}, &op);
-    if (!is_new) check_conflict(state, op, *first->second);
+        seen.try_emplace({record->schema_id, record->schema_version}, here);
+    if (!is_new) check_conflict(state, here, first->second);
   }
 }
 

@@ -67,7 +67,8 @@ class JsonValue {
   /// newline.
   [[nodiscard]] std::string dump(unsigned indent = 0) const;
 
-  friend bool operator==(const JsonValue&, const JsonValue&) = default;
+  // Not defaulted here, where the type is incomplete: nvcc refuses that.
+  friend bool operator==(const JsonValue& a, const JsonValue& b);
 
  private:
   std::variant<std::monostate, bool, std::uint64_t, std::int64_t, std::string, Array, Object,

@@ -48,7 +48,7 @@ namespace param_fault {
 [[noreturn]] void an_enumeration_needs_enum_values();
 [[noreturn]] void a_range_or_length_is_empty();
 [[noreturn]] void a_choice_is_listed_twice();
-[[noreturn]] void more_choices_than_kMaximumParamChoices();
+[[noreturn]] void more_choices_than_a_field_can_list();
 [[noreturn]] void a_property_is_given_twice();
 [[noreturn]] void a_rule_needs_a_function_and_words();
 [[noreturn]] void lifecycle_mutable_takes_a_forward_stage();
@@ -256,7 +256,7 @@ class ParamFieldBuilder {
         param_fault::a_choice_is_listed_twice();
       }
     }
-    if (count == kMaximumParamChoices) param_fault::more_choices_than_kMaximumParamChoices();
+    if (count == kMaximumParamChoices) param_fault::more_choices_than_a_field_can_list();
     properties_.choices[count++] = {name, value};
   }
   [[nodiscard]] consteval ParamFieldBuilder with(ParamMutability mutability,

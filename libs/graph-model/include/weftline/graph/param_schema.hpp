@@ -242,9 +242,9 @@ consteval StaticParamSchema<P, ParamFieldBuilder<Members>...> make_param_schema(
     param_fault::one_member_is_declared_twice();
   }
   const std::array<std::string_view, sizeof...(Members)> names{fields.properties().name...};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (names[i] == names[j]) param_fault::two_fields_have_one_name();
+  for (auto name_at = names.begin(); name_at != names.end(); ++name_at) {
+    if (std::find(name_at + 1, names.end(), *name_at) != names.end()) {
+      param_fault::two_fields_have_one_name();
     }
   }
   return {name, {fields...}};
