@@ -20,7 +20,7 @@ struct UncountedAllocator {
   UncountedAllocator(const UncountedAllocator<U>&) noexcept {}  // NOLINT: allocators convert
   [[nodiscard]] T* allocate(std::size_t count) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
-    void* const data = std::malloc(count * sizeof(T));
+    void* const data = std::malloc(count * sizeof(T));  // NOLINT(bugprone-sizeof-expression)
     if (data == nullptr) {
       throw std::bad_alloc();
     }

@@ -5,31 +5,37 @@
 // by the shared policy one for each device; each such operator's stream.
 
 #include <map>
-#include <utility>
+#include <vector>
 
 #include "passes/passes.hpp"
 
 namespace weftline::passes {
+namespace {
+
+/// What has one stream; the order is that of the ids.
+struct StreamUsers {
+  PartitionId partition{};  ///< Invalid: all partitions.
+  DeviceId device{};
+  friend constexpr auto operator<=>(const StreamUsers&, const StreamUsers&) noexcept = default;
+};
+
+}  // namespace
 
 void assign_streams(CompileState& state) {
   PlanRecords& plan = state.plan;
   plan.cuda_compute_stream_policy = state.options.cuda_execution.compute_stream_policy;
   const bool shared =
       plan.cuda_compute_stream_policy == CudaComputeStreamPolicy::kSharedProcessDevice;
-  const auto sharers = [&](const OperatorPlanRecord& op) {
-    return std::pair(shared ? PartitionId{} : op.partition, *op.device);
-  };
-  // By partition and device, which is the order of the ids.
-  std::map<std::pair<PartitionId, DeviceId>, StreamPlanId> streams;
+  std::map<StreamUsers, std::vector<VertexId>> streams;
   for (const OperatorPlanRecord& op : plan.operators) {
-    if (op.device) streams.try_emplace(sharers(op));
+    if (!op.device) continue;
+    const PartitionId partition = shared ? PartitionId{} : op.partition;
+    streams[{partition, *op.device}].push_back(op.id);
   }
-  for (auto& [key, id] : streams) {
-    id = StreamPlanId{static_cast<std::uint32_t>(plan.cuda_compute_streams.size())};
-    plan.cuda_compute_streams.push_back({id, key.first, key.second});
-  }
-  for (OperatorPlanRecord& op : plan.operators) {
-    if (op.device) op.stream = streams.at(sharers(op));
+  for (const auto& stream : streams) {
+    const StreamPlanId id{static_cast<std::uint32_t>(plan.cuda_compute_streams.size())};
+    plan.cuda_compute_streams.push_back({id, stream.first.partition, stream.first.device});
+    for (const VertexId user : stream.second) state.op(user).stream = id;
   }
 }
 
