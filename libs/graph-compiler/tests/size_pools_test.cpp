@@ -204,8 +204,8 @@ TEST_CASE("what several consumers keep adds up, and bytes are logical ones") {
   graph.input("c1.in").retained_samples = 2;
   const ExecutionPlan plan = graph.compile();
   CHECK(plan.tensor_allocations()[0].slot_count == 1 + 6 + 3 + 2);
-  CHECK(plan.provider_allocation_plans()[0].admitted_bytes() == 12 * 1'000);
-  CHECK(plan.tensor_allocations()[0].total_bytes() == 12 * 1'024);
+  CHECK(plan.provider_allocation_plans()[0].admitted_bytes() == 12'000);
+  CHECK(plan.tensor_allocations()[0].total_bytes() == 12'288);
   const auto& contributors = plan.tensor_allocations()[0].contributors;
   CHECK(contributors[1].maximum_distinct_slots == 5 + 1 + 3);
   CHECK(contributors[1].reasons == std::vector{Reason::kAcceptedPublication,
