@@ -50,7 +50,7 @@ namespace param_fault {
 [[noreturn]] void a_choice_is_listed_twice();
 [[noreturn]] void more_choices_than_a_field_can_list();
 [[noreturn]] void a_property_is_given_twice();
-[[noreturn]] void a_rule_needs_a_function_and_words();
+[[noreturn]] void a_rule_needs_words();
 [[noreturn]] void lifecycle_mutable_takes_a_forward_stage();
 }  // namespace param_fault
 
@@ -202,13 +202,14 @@ class ParamFieldBuilder {
   /// words: change them when the function changes.
   [[nodiscard]] consteval ParamFieldBuilder validator(bool (*check)(const Value&) noexcept,
                                                       std::string_view words) const {
-    if (properties_.rule != nullptr) param_fault::a_property_is_given_twice();
-    if (check == nullptr || words.empty()) param_fault::a_rule_needs_a_function_and_words();
+    if (!properties_.rule_text.empty()) param_fault::a_property_is_given_twice();
+    if (words.empty()) param_fault::a_rule_needs_words();
     auto next = *this;
     next.properties_.rule = check;
     next.properties_.rule_text = words;
     return next;
   }
+  ParamFieldBuilder validator(std::nullptr_t, std::string_view) const = delete;
 
   /// What a field is that says nothing.
   [[nodiscard]] consteval ParamFieldBuilder compile_time() const {

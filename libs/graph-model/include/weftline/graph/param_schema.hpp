@@ -196,7 +196,7 @@ ParamFieldDescriptor describe(const FieldProperties<Value, Literal>& properties,
   field.write = [](void* object, const ParamValue& value) {
     from_value<Value>(member_at<Chain...>(*static_cast<Root*>(object)), value);
   };
-  if (properties.rule != nullptr) {
+  if (!properties.rule_text.empty()) {
     field.rule = properties.rule_text;
     field.obeys_rule = [rule = properties.rule](const void* object) {
       return rule(member_at<Chain...>(*static_cast<const Root*>(object)));
