@@ -20,7 +20,8 @@ struct UncountedAllocator {
   UncountedAllocator(const UncountedAllocator<U>&) noexcept {}  // NOLINT: allocators convert
   [[nodiscard]] T* allocate(std::size_t count) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
-    void* const data = std::malloc(count * sizeof(T));  // NOLINT(bugprone-sizeof-expression)
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may well be a pointer
+    void* const data = std::malloc(count * sizeof(T));
     if (data == nullptr) {
       throw std::bad_alloc();
     }
