@@ -1,82 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/plan/plan_json.hpp"
 
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "plan_names.hpp"
-#include "text.hpp"
+#include "json_parts.hpp"
 #include "weftline/core/digest.hpp"
-#include "weftline/core/memory_kind.hpp"
-#include "weftline/core/tensor_layout.hpp"
 
 namespace weftline {
-namespace {
 
-using Object = JsonValue::Object;
+// Static, not in an unnamed namespace: list() and optional() find them by their arguments.
 
-/// Names of authors, devices and schemas may hold any bytes; JSON may not.
-JsonValue text(std::string_view value) { return valid_utf8(value); }
+static JsonValue json(TensorSlotClaimReason reason) { return claim_reason_name(reason); }
 
-template <class Tag>
-JsonValue json(Id<Tag> id) {
-  return id.valid() ? JsonValue(id.value) : JsonValue();
-}
-
-template <class T>
-JsonValue known(T value) {
-  return value == 0 ? JsonValue() : JsonValue(value);
-}
-
-template <class T>
-JsonValue list(const std::vector<T>& values);
-
-template <class T>
-JsonValue optional(const std::optional<T>& value);
-
-JsonValue json(std::uint32_t value) { return value; }
-JsonValue json(std::uint64_t value) { return value; }
-JsonValue json(DeviceId device) { return device.to_string(); }
-JsonValue json(MemoryKind kind) { return memory_kind_name(kind); }
-JsonValue json(DLDataType dtype) { return dtype_name(dtype); }
-JsonValue json(TensorSlotClaimReason reason) { return claim_reason_name(reason); }
-JsonValue json(PortRef port) { return Object{{"port", port.port}, {"vertex", json(port.vertex)}}; }
-JsonValue json(Rate rate) { return Object{{"samples", rate.samples}, {"seconds", rate.seconds}}; }
-
-JsonValue json(Rational value) { return value.to_string(); }
-JsonValue json(RateRatio ratio) {
-  return Object{{"denominator", ratio.denominator}, {"numerator", ratio.numerator}};
-}
-JsonValue json(Horizon horizon) {
-  return Object{{"denominator", horizon.denominator}, {"numerator", horizon.numerator}};
-}
-
-JsonValue json(const TensorRepresentation& representation) {
+static JsonValue json(const TensorRepresentation& representation) {
   return Object{{"dtype", optional(representation.dtype)},
                 {"memory_kind", optional(representation.memory_kind)},
                 {"rank", optional(representation.rank)}};
 }
 
-JsonValue json(const TensorInputSpec& spec) {
+static JsonValue json(const TensorInputSpec& spec) {
   return Object{{"representation", json(spec.representation)}};
 }
 
-JsonValue json(const TensorOutputSpec& spec) {
+static JsonValue json(const TensorOutputSpec& spec) {
   return Object{{"max_byte_span", optional(spec.bounds.max_byte_span)},
                 {"max_rank", optional(spec.bounds.max_rank)},
                 {"representation", json(spec.representation)},
                 {"storage", storage_name(spec.storage)}};
 }
 
-JsonValue json(const PodField& field) {
+static JsonValue json(const PodField& field) {
   return Object{{"count", field.count},
                 {"kind", pod_scalar_name(field.kind)},
                 {"name", text(field.name)},
                 {"offset", field.offset}};
 }
 
-JsonValue json(const PayloadIdentity& identity) {
+static JsonValue json(const PayloadIdentity& identity) {
   return Object{{"alignment", identity.alignment},
                 {"fields", list(identity.fields)},
                 {"kind", payload_identity_kind_name(identity.kind)},
@@ -85,7 +45,7 @@ JsonValue json(const PayloadIdentity& identity) {
                 {"version", identity.version}};
 }
 
-JsonValue json(const ClockPlanRecord& clock) {
+static JsonValue json(const ClockPlanRecord& clock) {
   return Object{{"id", json(clock.id)},
                 {"independent_progress", clock.independent_progress},
                 {"is_default", clock.is_default},
@@ -93,7 +53,7 @@ JsonValue json(const ClockPlanRecord& clock) {
                 {"steady", clock.steady}};
 }
 
-JsonValue json(const InputPortRecord& input) {
+static JsonValue json(const InputPortRecord& input) {
   return Object{{"accumulates_over", optional(input.accumulates_over)},
                 {"expected_rate", optional(input.expected_rate)},
                 {"name", text(input.name)},
@@ -102,18 +62,7 @@ JsonValue json(const InputPortRecord& input) {
                 {"tensor", optional(input.tensor)}};
 }
 
-/// Facts that belong to another kind of rate are null; an output that states none is null.
-JsonValue json(const OutputRateRecord& rate) {
-  if (rate.kind == PortRateKind::kUnspecified) return {};
-  const bool follows = rate.kind == PortRateKind::kFollowsInput;
-  return Object{{"follows_input", follows ? JsonValue(rate.follows_input) : JsonValue()},
-                {"kind", rate_kind_name(rate.kind)},
-                {"maximum", optional(rate.maximum)},
-                {"rate", follows ? JsonValue() : json(rate.rate)},
-                {"ratio", follows ? json(rate.ratio) : JsonValue()}};
-}
-
-JsonValue json(const OutputPortRecord& output) {
+static JsonValue json(const OutputPortRecord& output) {
   return Object{{"max_emits_per_compute", output.max_emits_per_compute},
                 {"name", text(output.name)},
                 {"payload", json(output.payload)},
@@ -121,21 +70,8 @@ JsonValue json(const OutputPortRecord& output) {
                 {"tensor", optional(output.tensor)}};
 }
 
-/// Facts that belong to another kind of trigger are null.
-JsonValue json(const TemporalTriggerPlanRecord& trigger) {
-  const bool clock = trigger.kind == TemporalRecordTriggerKind::kClock;
-  const bool aligned = trigger.kind == TemporalRecordTriggerKind::kAligned;
-  return Object{{"clock", json(trigger.clock)},
-                {"inputs", list(trigger.inputs)},
-                {"kind", trigger_kind_name(trigger.kind)},
-                {"origin", trigger_origin_name(trigger.origin)},
-                {"period_ns", clock ? JsonValue(trigger.period_ns) : JsonValue()},
-                {"phase_ns", clock ? JsonValue(trigger.phase_ns) : JsonValue()},
-                {"window_ns", aligned ? JsonValue(trigger.window_ns) : JsonValue()}};
-}
-
 /// The value of a parameter is a tree of its own.
-JsonValue clean(const JsonValue& value) {
+static JsonValue clean(const JsonValue& value) {
   if (const auto* string = value.as_string()) return text(*string);
   if (const auto* array = value.as_array()) {
     JsonValue::Array items;
@@ -150,7 +86,7 @@ JsonValue clean(const JsonValue& value) {
   return value;
 }
 
-JsonValue json(const ParamFieldPlanRecord& field) {
+static JsonValue json(const ParamFieldPlanRecord& field) {
   JsonValue::Array choices;
   for (const JsonValue& choice : field.choices) choices.push_back(clean(choice));
   return Object{{"choices", std::move(choices)},
@@ -167,7 +103,7 @@ JsonValue json(const ParamFieldPlanRecord& field) {
                 {"value", field.sensitive ? JsonValue() : clean(field.value)}};
 }
 
-JsonValue json(const ParamSetPlanRecord& parameters) {
+static JsonValue json(const ParamSetPlanRecord& parameters) {
   return Object{{"contract_hash", digest_text(parameters.contract_hash)},
                 {"fields", list(parameters.fields)},
                 {"metadata_hash", digest_text(parameters.metadata_hash)},
@@ -176,7 +112,7 @@ JsonValue json(const ParamSetPlanRecord& parameters) {
                 {"structural_hash", digest_text(parameters.structural_hash)}};
 }
 
-JsonValue json(const OperatorPlanRecord& record) {
+static JsonValue json(const OperatorPlanRecord& record) {
   return Object{{"device", optional(record.device)},
                 {"id", json(record.id)},
                 {"inputs", list(record.inputs)},
@@ -190,7 +126,7 @@ JsonValue json(const OperatorPlanRecord& record) {
                 {"type_version", record.type_version}};
 }
 
-JsonValue json(const PayloadEdgePlanRecord& edge) {
+static JsonValue json(const PayloadEdgePlanRecord& edge) {
   return Object{{"crosses_partitions", edge.crosses_partitions},
                 {"depth_origin", depth_origin_name(edge.depth_origin)},
                 {"edge", json(edge.edge)},
@@ -200,13 +136,13 @@ JsonValue json(const PayloadEdgePlanRecord& edge) {
                 {"target", json(edge.target)}};
 }
 
-JsonValue json(const ExportEdgePlanRecord& edge) {
+static JsonValue json(const ExportEdgePlanRecord& edge) {
   return Object{{"endpoint", json(edge.endpoint)},
                 {"endpoint_name", text(edge.endpoint_name)},
                 {"source", json(edge.source)}};
 }
 
-JsonValue json(const ExecutionPartitionRecord& partition) {
+static JsonValue json(const ExecutionPartitionRecord& partition) {
   JsonValue::Array members;
   for (const VertexId member : partition.members) members.push_back(json(member));
   return Object{{"id", json(partition.id)},
@@ -215,30 +151,30 @@ JsonValue json(const ExecutionPartitionRecord& partition) {
                 {"origin", partition_origin_name(partition.origin)}};
 }
 
-JsonValue json(const PartitionDecisionRecord& decision) {
+static JsonValue json(const PartitionDecisionRecord& decision) {
   return Object{{"kind", partition_decision_name(decision.kind)},
                 {"reason", text(decision.reason)},
                 {"vertex", json(decision.vertex)}};
 }
 
-JsonValue json(const CudaComputeStreamPlanRecord& stream) {
+static JsonValue json(const CudaComputeStreamPlanRecord& stream) {
   return Object{{"device", json(stream.device)},
                 {"id", json(stream.id)},
                 {"partition", json(stream.partition)}};
 }
 
-JsonValue json(const FusionDecisionRecord& decision) {
+static JsonValue json(const FusionDecisionRecord& decision) {
   return Object{
       {"edge", json(decision.edge)}, {"fused", decision.fused}, {"reason", text(decision.reason)}};
 }
 
-JsonValue json(const PoolCapacityContributorRecord& contributor) {
+static JsonValue json(const PoolCapacityContributorRecord& contributor) {
   return Object{{"contributor", text(contributor.contributor)},
                 {"maximum_distinct_slots", contributor.maximum_distinct_slots},
                 {"reasons", list(contributor.reasons)}};
 }
 
-JsonValue json(const TensorAllocationPlanRecord& pool) {
+static JsonValue json(const TensorAllocationPlanRecord& pool) {
   return Object{{"active_slot_count", known(pool.active_slot_count)},
                 {"contributors", list(pool.contributors)},
                 {"device", optional(pool.device)},
@@ -253,68 +189,7 @@ JsonValue json(const TensorAllocationPlanRecord& pool) {
                 {"total_bytes", known(pool.total_bytes())}};
 }
 
-JsonValue json(const PortRatePlanRecord& rate) {
-  const bool rooted = rate.root.vertex.valid();
-  return Object{{"basis", rate_basis_name(rate.basis)},
-                {"factor", rooted ? json(rate.factor) : JsonValue()},
-                {"kind", rate_kind_name(rate.kind)},
-                {"maximum", optional(rate.maximum)},
-                {"nominal", optional(rate.nominal)},
-                {"port", json(rate.port)},
-                {"role", rate.is_output ? "output" : "input"},
-                {"root", rooted ? json(rate.root) : JsonValue()}};
-}
-
-JsonValue json(const AccumulationHorizonPlanRecord& horizon) {
-  return Object{{"basis", horizon_basis_name(horizon.basis)},
-                {"edge", json(horizon.edge)},
-                {"seconds", optional(horizon.seconds)}};
-}
-
-JsonValue json(const HardFloorContributorRecord& contributor) {
-  return Object{{"edge", json(contributor.edge)},
-                {"entries", contributor.entries},
-                {"group", contributor.group},
-                {"reason", hard_floor_reason_name(contributor.reason)},
-                {"scenario", contributor.scenario}};
-}
-
-JsonValue json(const QueueSizingRecipeRecord& recipe) {
-  return Object{{"admitted_ceiling", optional(recipe.admitted_ceiling)},
-                {"admitted_depth", known(recipe.admitted_depth)},
-                {"edge", json(recipe.edge)},
-                {"evidence", sizing_evidence_name(recipe.evidence)},
-                {"hard_floor", recipe.hard_floor},
-                {"headroom", json(recipe.headroom)},
-                {"horizon", optional(recipe.horizon)},
-                {"maximum_rate", optional(recipe.maximum_rate)},
-                {"nominal_arrivals", optional(recipe.nominal_arrivals)},
-                {"rate", optional(recipe.rate)},
-                {"rate_basis", rate_basis_name(recipe.rate_basis)},
-                {"recommendation", optional(recipe.recommendation)}};
-}
-
-JsonValue json(const PoolCapacityDependencyRecord& dependency) {
-  return Object{{"active_shared_slots", dependency.active_shared_slots},
-                {"admitted_shared_slots", dependency.admitted_shared_slots},
-                {"edge", json(dependency.edge)},
-                {"own_slots", dependency.own_slots},
-                {"pool", json(dependency.pool)},
-                {"source", json(dependency.source)}};
-}
-
-JsonValue json(const ProviderAllocationPlanRecord& allocation) {
-  return Object{{"active_bytes", known(allocation.active_bytes())},
-                {"active_entries", known(allocation.active_entries)},
-                {"admitted_bytes", known(allocation.admitted_bytes())},
-                {"admitted_entries", known(allocation.admitted_entries)},
-                {"entry_bytes", known(allocation.entry_bytes)},
-                {"pool", json(allocation.pool)},
-                {"producer_entries", allocation.producer_entries},
-                {"reserved_bytes", nullptr}};
-}
-
-JsonValue json(const DeviceDescription& device) {
+static JsonValue json(const DeviceDescription& device) {
   return Object{{"hardware_queues", device.hardware_queues},
                 {"id", json(device.id)},
                 {"memory_bytes", device.memory_bytes},
@@ -324,11 +199,11 @@ JsonValue json(const DeviceDescription& device) {
                 {"uuid", to_hex(device.uuid)}};
 }
 
-JsonValue json(const DeviceCatalog& catalog) {
+static JsonValue json(const DeviceCatalog& catalog) {
   return Object{{"devices", list(catalog.devices)}, {"host_cpu_count", catalog.host_cpu_count}};
 }
 
-JsonValue json(const Diagnostic& diagnostic) {
+static JsonValue json(const Diagnostic& diagnostic) {
   return Object{{"fix", text(diagnostic.fix)},
                 {"message", text(diagnostic.message)},
                 {"place", text(diagnostic.place)},
@@ -337,24 +212,9 @@ JsonValue json(const Diagnostic& diagnostic) {
 }
 
 /// The catalog's own canonical form, which has its own schema marker.
-JsonValue json(const ChannelEndpointCatalog& catalog) {
+static JsonValue json(const ChannelEndpointCatalog& catalog) {
   return parse_json(catalog.json()).value_or(JsonValue());
 }
-
-template <class T>
-JsonValue list(const std::vector<T>& values) {
-  JsonValue::Array items;
-  items.reserve(values.size());
-  for (const T& value : values) items.push_back(json(value));
-  return items;
-}
-
-template <class T>
-JsonValue optional(const std::optional<T>& value) {
-  return value ? json(*value) : JsonValue();
-}
-
-}  // namespace
 
 JsonValue plan_to_json(const PlanRecords& records) {
   return Object{
