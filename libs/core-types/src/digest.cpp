@@ -3,6 +3,8 @@
 
 #include <sodium/crypto_hash_sha256.h>
 
+#include <new>
+
 namespace weftline {
 namespace {
 
@@ -20,6 +22,25 @@ Sha256Digest sha256(std::span<const std::byte> bytes) noexcept {
 }
 
 Sha256Digest sha256(std::string_view text) noexcept { return hash(text.data(), text.size()); }
+
+Sha256Stream::Sha256Stream() noexcept {
+  static_assert(sizeof(state_) == sizeof(crypto_hash_sha256_state));
+  static_assert(alignof(Sha256Stream) >= alignof(crypto_hash_sha256_state));
+  crypto_hash_sha256_init(::new (state_.data()) crypto_hash_sha256_state);
+}
+
+void Sha256Stream::add(std::string_view bytes) noexcept {
+  auto* const state = std::launder(reinterpret_cast<crypto_hash_sha256_state*>(state_.data()));
+  crypto_hash_sha256_update(state, reinterpret_cast<const unsigned char*>(bytes.data()),
+                            bytes.size());
+}
+
+Sha256Digest Sha256Stream::finish() noexcept {
+  auto* const state = std::launder(reinterpret_cast<crypto_hash_sha256_state*>(state_.data()));
+  Sha256Digest digest{};
+  crypto_hash_sha256_final(state, digest.data());
+  return digest;
+}
 
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";

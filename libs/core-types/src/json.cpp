@@ -10,104 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "weftline/core/json_writer.hpp"
+
 namespace weftline {
 namespace {
-
-void write_string(std::string& out, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  out.push_back('"');
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '"':
-        out.append("\\\"");
-        break;
-      case '\\':
-        out.append("\\\\");
-        break;
-      case '\b':
-        out.append("\\b");
-        break;
-      case '\f':
-        out.append("\\f");
-        break;
-      case '\n':
-        out.append("\\n");
-        break;
-      case '\r':
-        out.append("\\r");
-        break;
-      case '\t':
-        out.append("\\t");
-        break;
-      default:
-        if (byte < 0x20) {
-          out.append("\\u00").push_back(kDigits[byte >> 4]);
-          out.push_back(kDigits[byte & 0xf]);
-        } else {
-          out.push_back(c);
-        }
-    }
-  }
-  out.push_back('"');
-}
-
-class Writer {
- public:
-  explicit Writer(unsigned indent) : indent_(indent) {}
-
-  void write(const JsonValue& value) {
-    if (const auto* object = value.as_object()) {
-      write_items('{', '}', *object, [this](const auto& member) {
-        write_string(text_, member.first);
-        text_.append(indent_ == 0 ? ":" : ": ");
-        write(member.second);
-      });
-    } else if (const auto* array = value.as_array()) {
-      write_items('[', ']', *array, [this](const JsonValue& item) { write(item); });
-    } else if (const auto* string = value.as_string()) {
-      write_string(text_, *string);
-    } else if (const auto* number = value.as_uint()) {
-      text_.append(std::to_string(*number));
-    } else if (const auto* negative = value.as_negative()) {
-      text_.append(std::to_string(*negative));
-    } else if (const auto* boolean = value.as_bool()) {
-      text_.append(*boolean ? "true" : "false");
-    } else if (const auto* decimal = value.as_decimal()) {
-      text_.append(decimal->text);
-    } else {
-      text_.append("null");
-    }
-  }
-
-  [[nodiscard]] std::string take() && { return std::move(text_); }
-
- private:
-  template <class Items, class WriteItem>
-  void write_items(char open, char close, const Items& items, WriteItem write_item) {
-    text_.push_back(open);
-    ++depth_;
-    bool first = true;
-    for (const auto& item : items) {
-      if (!std::exchange(first, false)) text_.push_back(',');
-      break_line();
-      write_item(item);
-    }
-    --depth_;
-    if (!items.empty()) break_line();
-    text_.push_back(close);
-  }
-
-  void break_line() {
-    if (indent_ == 0) return;
-    text_.push_back('\n');
-    text_.append(std::size_t{indent_} * depth_, ' ');
-  }
-
-  unsigned indent_;
-  std::size_t depth_{0};
-  std::string text_{};
-};
 
 /// True when the text holds a surrogate half. RapidJSON checks raw UTF-8 but lets "\udc00" through.
 bool has_lone_surrogate(std::string_view text) noexcept {
@@ -261,10 +167,10 @@ const JsonValue* JsonValue::find(std::string_view key) const noexcept {
 bool operator==(const JsonValue& a, const JsonValue& b) { return a.value_ == b.value_; }
 
 std::string JsonValue::dump(unsigned indent) const {
-  Writer writer(indent);
-  writer.write(*this);
-  std::string text = std::move(writer).take();
-  if (indent != 0) text.push_back('\n');
+  std::string text;
+  JsonWriter writer(indent, [&](std::string_view piece) { text.append(piece); });
+  writer.value(*this);
+  writer.finish();
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include "json_parts.hpp"
 #include "weftline/core/digest.hpp"
+#include "weftline/core/json_writer.hpp"
 
 namespace weftline {
 
@@ -216,37 +217,65 @@ static JsonValue json(const ChannelEndpointCatalog& catalog) {
   return parse_json(catalog.json()).value_or(JsonValue());
 }
 
-JsonValue plan_to_json(const PlanRecords& records) {
-  return Object{
-      {"accepted", records.ok()},
-      {"accumulation_horizons", list(records.accumulation_horizons)},
-      {"clocks", list(records.clocks)},
-      {"cuda_compute_stream_policy", stream_policy_name(records.cuda_compute_stream_policy)},
-      {"cuda_compute_streams", list(records.cuda_compute_streams)},
-      {"device_catalog", json(records.device_catalog)},
-      {"diagnostics", list(records.diagnostics)},
-      {"endpoint_catalog", json(records.endpoint_catalog)},
-      {"execution_partitions", list(records.execution_partitions)},
-      {"export_edges", list(records.export_edges)},
-      {"fusion_decisions", list(records.fusion_decisions)},
-      {"graph_name", text(records.graph_name)},
-      {"hard_floor_contributors", list(records.hard_floor_contributors)},
-      {"operators", list(records.operators)},
-      {"partition_decisions", list(records.partition_decisions)},
-      {"payload_edges", list(records.payload_edges)},
-      {"pool_capacity_dependencies", list(records.pool_capacity_dependencies)},
-      {"port_rates", list(records.port_rates)},
-      {"provider_allocation_plans", list(records.provider_allocation_plans)},
-      {"queue_sizing_recipes", list(records.queue_sizing_recipes)},
-      {"schema", kPlanSchema},
-      {"tensor_allocations", list(records.tensor_allocations)},
-      {"version", kPlanSchemaVersion}};
+namespace {
+
+template <class Record>
+void write_list(JsonWriter& writer, std::string_view key, const std::vector<Record>& records) {
+  writer.key(key);
+  writer.open_array();
+  for (const Record& record : records) writer.value(json(record));
+  writer.close();
 }
 
-std::string plan_json(const PlanRecords& records) { return plan_to_json(records).dump(2); }
+void write_value(JsonWriter& writer, std::string_view key, const JsonValue& value) {
+  writer.key(key);
+  writer.value(value);
+}
+
+/// Record by record: the tree of a whole plan would be many times its text.
+void write_plan(const PlanRecords& records, JsonWriter::Sink sink) {
+  JsonWriter writer(2, std::move(sink));
+  writer.open_object();
+  write_value(writer, "accepted", records.ok());
+  write_list(writer, "accumulation_horizons", records.accumulation_horizons);
+  write_list(writer, "clocks", records.clocks);
+  write_value(writer, "cuda_compute_stream_policy",
+              stream_policy_name(records.cuda_compute_stream_policy));
+  write_list(writer, "cuda_compute_streams", records.cuda_compute_streams);
+  write_value(writer, "device_catalog", json(records.device_catalog));
+  write_list(writer, "diagnostics", records.diagnostics);
+  write_value(writer, "endpoint_catalog", json(records.endpoint_catalog));
+  write_list(writer, "execution_partitions", records.execution_partitions);
+  write_list(writer, "export_edges", records.export_edges);
+  write_list(writer, "fusion_decisions", records.fusion_decisions);
+  write_value(writer, "graph_name", text(records.graph_name));
+  write_list(writer, "hard_floor_contributors", records.hard_floor_contributors);
+  write_list(writer, "operators", records.operators);
+  write_list(writer, "partition_decisions", records.partition_decisions);
+  write_list(writer, "payload_edges", records.payload_edges);
+  write_list(writer, "pool_capacity_dependencies", records.pool_capacity_dependencies);
+  write_list(writer, "port_rates", records.port_rates);
+  write_list(writer, "provider_allocation_plans", records.provider_allocation_plans);
+  write_list(writer, "queue_sizing_recipes", records.queue_sizing_recipes);
+  write_value(writer, "schema", kPlanSchema);
+  write_list(writer, "tensor_allocations", records.tensor_allocations);
+  write_value(writer, "version", kPlanSchemaVersion);
+  writer.close();
+  writer.finish();
+}
+
+}  // namespace
+
+std::string plan_json(const PlanRecords& records) {
+  std::string json;
+  write_plan(records, [&](std::string_view piece) { json.append(piece); });
+  return json;
+}
 
 std::string plan_digest(const PlanRecords& records) {
-  return digest_text(sha256(plan_json(records)));
+  Sha256Stream hash;
+  write_plan(records, [&](std::string_view piece) { hash.add(piece); });
+  return digest_text(hash.finish());
 }
 
 }  // namespace weftline

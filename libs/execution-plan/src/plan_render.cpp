@@ -86,11 +86,10 @@ std::string show_trigger(const OperatorPlanRecord& record) {
 }
 
 std::string show_decision(const PlanRecords& records, VertexId vertex) {
-  for (const PartitionDecisionRecord& decision : records.partition_decisions) {
-    if (decision.vertex != vertex) continue;
-    return std::string(partition_decision_name(decision.kind)) + ": " + decision.reason;
-  }
-  return std::string(kNone);
+  if (vertex.value >= records.partition_decisions.size()) return std::string(kNone);
+  const PartitionDecisionRecord& decision = records.partition_decisions[vertex.value];
+  if (decision.vertex != vertex) return std::string(kNone);
+  return std::string(partition_decision_name(decision.kind)) + ": " + decision.reason;
 }
 
 void section(std::string& out, std::string_view title, const TextTable& table) {

@@ -2,9 +2,16 @@
 #pragma once
 
 #include "weftline/catalog/endpoint_catalog_builder.hpp"
+#include "weftline/core/json.hpp"
+#include "weftline/plan/plan_json.hpp"
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
+
+/// The plan's text, read back: so each look at it checks that it is JSON, too.
+inline JsonValue plan_to_json(const PlanRecords& plan) {
+  return parse_json(plan_json(plan)).value();
+}
 
 /// camera -> gray on emulated:0, which exports a number.
 inline PlanRecords sample_plan() {

@@ -25,6 +25,19 @@ std::string CompileState::edge_name(const PayloadEdgePlanRecord& edge) const {
   return plan.output_name(edge.source) + " -> " + plan.input_name(edge.target);
 }
 
+const ExportSnapshot* CompileState::topic_of(PortRef output) const {
+  const auto found = std::ranges::lower_bound(exported, output, std::less<>{},
+                                              &std::pair<PortRef, std::uint32_t>::first);
+  return found != exported.end() && found->first == output ? &graph.exports[found->second]
+                                                           : nullptr;
+}
+
+std::span<const PayloadEdgePlanRecord> CompileState::arms_of(PortRef output) const {
+  const auto found = std::ranges::equal_range(plan.payload_edges, output, std::less<>{},
+                                              &PayloadEdgePlanRecord::source);
+  return {found.begin(), found.end()};
+}
+
 TensorAllocationPlanRecord* CompileState::pool_of(PortRef port) {
   auto& pools = plan.tensor_allocations;
   const auto found =

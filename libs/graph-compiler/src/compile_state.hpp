@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weftline/compile/compile_options.hpp"
@@ -25,6 +27,9 @@ struct CompileState {
   /// By vertex: its edges, as indices into `plan.payload_edges`, in that order.
   std::vector<std::vector<std::uint32_t>> incoming{};
   std::vector<std::vector<std::uint32_t>> outgoing{};
+  /// Outputs that topics export, each with the first such topic (an index into `graph.exports`);
+  /// sorted.
+  std::vector<std::pair<PortRef, std::uint32_t>> exported{};
   /// Producers before consumers, ties by path; vertices on or behind a loop come last, by path.
   std::vector<VertexId> topological_order{};
 
@@ -37,6 +42,10 @@ struct CompileState {
   }
   /// "source.frames -> detect.frames"
   [[nodiscard]] std::string edge_name(const PayloadEdgePlanRecord& edge) const;
+  /// The topic that exports an output; null when none does.
+  [[nodiscard]] const ExportSnapshot* topic_of(PortRef output) const;
+  /// The edges of one output, in a row.
+  [[nodiscard]] std::span<const PayloadEdgePlanRecord> arms_of(PortRef output) const;
   /// The pool of an output; null when it has none (yet).
   [[nodiscard]] TensorAllocationPlanRecord* pool_of(PortRef port);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/graph/execution_plan.hpp"
 
+#include <mutex>
+
 #include "weftline/plan/plan_json.hpp"
 
 namespace weftline {
@@ -9,8 +11,9 @@ struct ExecutionPlan::State {
   PlanRecords records;
   std::vector<OperatorFactory> operators;
   std::vector<ClockFactory> clocks;
-  std::string json;
   std::string digest;
+  mutable std::once_flag json_made{};
+  mutable std::string json{};
 };
 
 ExecutionPlan::ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators,
@@ -19,7 +22,6 @@ ExecutionPlan::ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> o
   state->records = std::move(records);
   state->operators = std::move(operators);
   state->clocks = std::move(clocks);
-  state->json = plan_json(state->records);
   state->digest = plan_digest(state->records);
   state_ = std::move(state);
 }
@@ -35,7 +37,12 @@ void ExecutionPlan::require_no_errors() const {
 }
 
 const PlanRecords& ExecutionPlan::records() const noexcept { return state_->records; }
-const std::string& ExecutionPlan::json() const noexcept { return state_->json; }
+
+const std::string& ExecutionPlan::json() const {
+  std::call_once(state_->json_made, [&] { state_->json = plan_json(state_->records); });
+  return state_->json;
+}
+
 const std::string& ExecutionPlan::digest() const noexcept { return state_->digest; }
 
 const OperatorFactory& ExecutionPlan::operator_factory(VertexId vertex) const {

@@ -44,13 +44,7 @@ void check_inputs(CompileState& state, const OperatorPlanRecord& op) {
 void check_outputs(CompileState& state, const OperatorPlanRecord& op) {
   for (std::uint32_t port = 0; port < op.outputs.size(); ++port) {
     const PortRef output{op.id, port};
-    const bool consumed = std::ranges::any_of(
-        state.outgoing[op.id.value],
-        [&](std::uint32_t index) { return state.plan.payload_edges[index].source == output; });
-    const bool exported = std::ranges::any_of(state.graph.exports, [&](const auto& topic) {
-      return std::ranges::find(topic.sources, output) != topic.sources.end();
-    });
-    if (consumed || exported) continue;
+    if (!state.arms_of(output).empty() || state.topic_of(output) != nullptr) continue;
     state.warning("GRAPH_OUTPUT_UNCONNECTED", op.path + "." + op.outputs[port].name,
                   "nothing receives what this output emits",
                   "connect it, or leave it as it is: an emit then reaches 0 recipients");

@@ -42,9 +42,10 @@ class Partitioner {
   void make_partitions() {
     auto& partitions = state_.plan.execution_partitions;
     const auto& names = state_.graph.partitions;
+    const std::vector<bool> used = with_members();
     std::vector<PartitionId> authored_id(names.size());
     for (std::uint32_t index = 0; index < names.size(); ++index) {
-      if (!has_members(index)) {
+      if (!used[index]) {
         state_.warning("PARTITION_EMPTY", "partition " + names[index],
                        "the partition has no operator and is left out",
                        "add() operators to it, or do not name it");
@@ -79,10 +80,13 @@ class Partitioner {
     if (!index) return std::nullopt;
     return state_.graph.partitions[*index];
   }
-  [[nodiscard]] bool has_members(std::uint32_t authored) const {
-    return std::ranges::any_of(state_.graph.vertices, [&](const VertexSnapshot& vertex) {
-      return vertex.authored_partition == authored;
-    });
+  /// By authored partition.
+  [[nodiscard]] std::vector<bool> with_members() const {
+    std::vector<bool> used(state_.graph.partitions.size(), false);
+    for (const VertexSnapshot& vertex : state_.graph.vertices) {
+      if (vertex.authored_partition) used[*vertex.authored_partition] = true;
+    }
+    return used;
   }
 
   void record(VertexId vertex, Kind kind, std::string reason) {

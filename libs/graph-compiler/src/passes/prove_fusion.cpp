@@ -26,13 +26,10 @@ const OutputPortRecord* forwarding_output(const OperatorPlanRecord& reader) {
 std::string objection(const CompileState& state, const PayloadEdgePlanRecord& edge) {
   const PlanRecords& plan = state.plan;
   const std::string output = plan.output_name(edge.source);
-  const auto legs =
-      std::ranges::count(plan.payload_edges, edge.source, &PayloadEdgePlanRecord::source);
+  const std::size_t legs = state.arms_of(edge.source).size();
   if (legs != 1) return output + " has " + std::to_string(legs) + " successors";
-  for (const ExportSnapshot& topic : state.graph.exports) {
-    if (std::ranges::find(topic.sources, edge.source) != topic.sources.end()) {
-      return output + " is exported as " + topic.uri + ", too";
-    }
+  if (const ExportSnapshot* const topic = state.topic_of(edge.source)) {
+    return output + " is exported as " + topic->uri + ", too";
   }
   const OperatorPlanRecord& writer = plan.operators[edge.source.vertex.value];
   const OperatorPlanRecord& reader = plan.operators[edge.target.vertex.value];

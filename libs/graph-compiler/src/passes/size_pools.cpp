@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -187,23 +188,35 @@ std::uint32_t max_rank(CompileState& state, const TensorOutputSpec& spec,
   return std::max(rank.value_or(largest), 1U);
 }
 
-/// A slot may be read on any stream of its device: the stream of each other operator there and one
-/// that the operator chose, and the producer's.
-std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool) {
-  if (!pool.device) return 0;
-  const auto others = std::ranges::count_if(state.plan.operators, [&](const auto& op) {
-    return op.device == pool.device && op.id != pool.output.vertex;
-  });
-  return static_cast<std::uint32_t>(2 * others + 1);
+/// How many operators are on each device.
+using DeviceUsers = std::map<DeviceId, std::uint32_t>;
+
+DeviceUsers count_device_users(const PlanRecords& plan) {
+  DeviceUsers users;
+  for (const OperatorPlanRecord& op : plan.operators) {
+    if (op.device) ++users[*op.device];
+  }
+  return users;
 }
 
-void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
+/// A slot may be read on any stream of its device: the stream of each other operator there and one
+/// that the operator chose, and the producer's.
+std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool,
+                              const DeviceUsers& users) {
+  if (!pool.device) return 0;
+  const auto found = users.find(*pool.device);
+  const std::uint32_t all = found != users.end() ? found->second : 0;
+  const bool own = state.plan.operators[pool.output.vertex.value].device == pool.device;
+  return 2 * (all - (own ? 1 : 0)) + 1;
+}
+
+void size_pool(CompileState& state, TensorAllocationPlanRecord& pool, const DeviceUsers& users) {
   const std::string place = state.plan.output_name(pool.output);
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only a tensor's output has a pool
   const TensorOutputSpec& spec = *state.output(pool.output).tensor;
   pool.max_rank = max_rank(state, spec, place);
   pool.slot_bytes = slot_bytes(state, spec.bounds, place);
-  pool.max_release_streams = release_streams(state, pool);
+  pool.max_release_streams = release_streams(state, pool, users);
   SlotHolders holders(state, pool);
   const PoolSlots slots = count_pool_slots(holders.producer(), holders.dependencies());
   pool.slot_count = narrow(slots.admitted);
@@ -233,7 +246,10 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
 }  // namespace
 
 void size_pools(CompileState& state) {
-  for (TensorAllocationPlanRecord& pool : state.plan.tensor_allocations) size_pool(state, pool);
+  const DeviceUsers users = count_device_users(state.plan);
+  for (TensorAllocationPlanRecord& pool : state.plan.tensor_allocations) {
+    size_pool(state, pool, users);
+  }
 }
 
 }  // namespace weftline::passes

@@ -3,7 +3,8 @@
 // Needs: the graph as it was authored.
 // Adds: the graph in canonical order (operators by path, partitions and clocks by name, topics by
 // URI), so that the order of authoring calls leaves no trace in a plan; from it the clocks, the
-// operators with their ports, and the edges by source and target; the order of the flow.
+// operators with their ports, and the edges by source and target; the order of the flow; which
+// outputs are exported.
 
 #include <algorithm>
 #include <cstddef>
@@ -109,6 +110,15 @@ void record_edges(const GraphSnapshot& graph, PlanRecords& plan) {
   }
 }
 
+void find_exported(CompileState& state) {
+  for (std::uint32_t topic = 0; topic < state.graph.exports.size(); ++topic) {
+    for (const PortRef source : state.graph.exports[topic].sources) {
+      state.exported.emplace_back(source, topic);
+    }
+  }
+  std::ranges::sort(state.exported);
+}
+
 void order_flow(CompileState& state) {
   const std::size_t count = state.plan.operators.size();
   state.incoming.resize(count);
@@ -137,6 +147,7 @@ void snapshot(CompileState& state) {
   record_clocks(state.graph, state.plan);
   record_operators(state.graph, state.plan);
   record_edges(state.graph, state.plan);
+  find_exported(state);
   order_flow(state);
 }
 

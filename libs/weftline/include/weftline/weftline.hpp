@@ -21,6 +21,7 @@
 #include "weftline/core/expected.hpp"
 #include "weftline/core/ids.hpp"
 #include "weftline/core/json.hpp"
+#include "weftline/core/json_writer.hpp"
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/core/payload.hpp"
 #include "weftline/core/rate.hpp"

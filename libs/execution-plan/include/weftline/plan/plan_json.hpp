@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "weftline/core/json.hpp"
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
@@ -14,9 +13,8 @@ inline constexpr std::uint32_t kPlanSchemaVersion = 1;
 
 /// The whole plan, diagnostics included, as canonical JSON with a schema marker. Unknown values are
 /// null. Inspection only: there is no way back. Equal records give equal bytes.
-[[nodiscard]] JsonValue plan_to_json(const PlanRecords& records);
 [[nodiscard]] std::string plan_json(const PlanRecords& records);
-/// "sha256:…" over `plan_json()`.
+/// "sha256:…" over `plan_json()`, without holding that text.
 [[nodiscard]] std::string plan_digest(const PlanRecords& records);
 
 /// What a person reads: partitions with their operators, edges with depths, streams, pools with

@@ -74,8 +74,9 @@ class ExecutionPlan {
     return records().endpoint_catalog;
   }
 
-  /// Canonical JSON and its digest ("sha256:…"), made once.
-  [[nodiscard]] const std::string& json() const noexcept;
+  /// Canonical JSON, made at the first call (which allocates; from any thread).
+  [[nodiscard]] const std::string& json() const;
+  /// "sha256:…" over that JSON.
   [[nodiscard]] const std::string& digest() const noexcept;
 
   /// For the runtime: fresh instances.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weftline/core/json.hpp"
+
+namespace weftline {
+
+/// Writes one canonical document (see JsonValue::dump) piece by piece, so that a large one need not
+/// be held as a tree. Calls that make no document, keys out of order among them, abort: they are
+/// mistakes of the program.
+class JsonWriter {
+ public:
+  /// Takes the text in pieces of a few KiB. Called by the writer's functions and by finish().
+  using Sink = std::function<void(std::string_view piece)>;
+
+  /// `indent` as in JsonValue::dump.
+  JsonWriter(unsigned indent, Sink sink);
+
+  void open_object();
+  /// Of the next member; keys come in byte order.
+  void key(std::string_view name);
+  void open_array();
+  /// Ends the innermost object or array.
+  void close();
+  void value(const JsonValue& value);
+  /// After the document: the rest goes to the sink.
+  void finish();
+
+ private:
+  struct Level {
+    bool object{false};
+    bool empty{true};
+    std::string last_key{};
+  };
+
+  void before_item();
+  void begin(char bracket);
+  void end(char bracket, bool empty);
+  void break_line();
+  void drain_full();
+  void write_tree(const JsonValue& value);
+
+  unsigned indent_;
+  Sink sink_;
+  std::string text_{};
+  std::vector<Level> levels_{};
+  std::size_t depth_{0};
+  bool key_given_{false};
+};
+
+}  // namespace weftline
