@@ -22,6 +22,19 @@ TEST_CASE("bytes and text of equal content have equal digests") {
   CHECK(sha256("abc") != sha256("abd"));
 }
 
+TEST_CASE("the digest of pieces is that of the whole") {
+  const std::string text(1'000, 'a');
+  for (const std::size_t piece : {1U, 63U, 64U, 65U, 999U}) {
+    Sha256Stream stream;
+    stream.add({});
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      stream.add(std::string_view(text).substr(at, piece));
+    }
+    CHECK(stream.finish() == sha256(text));
+  }
+  CHECK(Sha256Stream().finish() == sha256(""));
+}
+
 TEST_CASE("hexadecimal is lower case with two digits a byte") {
   const std::vector<std::uint8_t> bytes{0x00, 0x0f, 0xa5, 0xff};
   CHECK(to_hex(bytes) == "000fa5ff");

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "catalog_file.hpp"
 #include "catalog_state.hpp"
 #include "object_reader.hpp"
 #include "record_json.hpp"
 #include "text.hpp"
 #include "weftline/catalog/endpoint_catalog_builder.hpp"
+#include "weftline/core/file.hpp"
 
 namespace weftline {
 namespace {
@@ -84,12 +84,7 @@ expected<bool, Error> ChannelEndpointCatalog::save_json(const std::filesystem::p
                 concat({"the catalog has no endpoints, so there is nothing to save at '",
                         path.native(), "'"}));
   }
-  const auto present = read_file(path, state_->json.size());
-  if (present && *present == state_->json) return false;
-  // Only a file may be replaced: never a device, a pipe or a folder.
-  if (!present && present.error().token == kFileKindToken) return make_unexpected(present.error());
-  WEFTLINE_TRY(replace_file(path, state_->json));
-  return true;
+  return save_file(path, state_->json);
 }
 
 const std::string& ChannelEndpointCatalog::json() const noexcept {

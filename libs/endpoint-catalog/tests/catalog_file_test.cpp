@@ -194,7 +194,7 @@ TEST_CASE("what is no regular file is neither read nor replaced") {
   for (const std::string_view name : {"pipe", "directory"}) {
     const auto saved = sample_catalog().save_json(folder / name);
     REQUIRE_FALSE(saved);
-    CHECK(saved.error().token == "CATALOG_FILE_KIND");
+    CHECK(saved.error().token == "FILE_KIND");
     const auto loaded = ChannelEndpointCatalog::load_json(folder / name);
     REQUIRE_FALSE(loaded);
     CHECK(loaded.error().message == "'" + (folder / name).native() + "' is no regular file");
@@ -213,7 +213,7 @@ TEST_CASE("a disk without room leaves the old file and no temporary one") {
   }
   REQUIRE_FALSE(wrote);
   CHECK(wrote.error().code == ErrorCode::kResourceExhausted);
-  CHECK(wrote.error().token == "CATALOG_FILE_WRITE");
+  CHECK(wrote.error().token == "FILE_WRITE");
   CHECK(wrote.error().message ==
         "cannot write the temporary file beside '" + path.native() + "': File too large");
   CHECK(content(path) == "old");
@@ -248,7 +248,7 @@ TEST_CASE("a file that is missing, too large or no catalog is refused with its p
   const auto large = ChannelEndpointCatalog::load_json(path);
   REQUIRE_FALSE(large);
   CHECK(large.error().code == ErrorCode::kResourceExhausted);
-  CHECK(large.error().token == "CATALOG_FILE_TOO_LARGE");
+  CHECK(large.error().token == "FILE_TOO_LARGE");
 }
 
 TEST_CASE("readers see one whole catalog or the other while savers take turns") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog_file.hpp"
+#include "weftline/core/file.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -14,12 +14,11 @@
 #include <system_error>
 #include <utility>
 
-#include "text.hpp"
-
 namespace weftline {
 namespace {
 
-using catalog_text::concat;
+/// Of what is there but no regular file.
+constexpr std::string_view kKindToken = "FILE_KIND";
 
 class FileDescriptor {
  public:
@@ -78,8 +77,8 @@ ErrorCode code_of(int error) noexcept {
 auto refuse(std::string_view token, std::string_view what, const std::filesystem::path& path) {
   const int error = errno;
   return fail(code_of(error), token,
-              concat({"cannot ", what, " '", path.native(),
-                      "': ", std::generic_category().message(error)}));
+              "cannot " + std::string(what) + " '" + path.native() +
+                  "': " + std::generic_category().message(error));
 }
 
 /// Reads up to `size` bytes from the start. Nothing on failure, with errno.
@@ -120,41 +119,14 @@ int create_beside(const std::filesystem::path& folder, mode_t mode, std::string&
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::uint64_t random = 0;
     if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) return -1;
-    name = (folder / (".weftline-catalog-" + std::to_string(random))).native();
+    name = (folder / (".weftline-" + std::to_string(random))).native();
     const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
 }
 
-}  // namespace
-
-expected<std::string, Error> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  // O_NONBLOCK, so that a FIFO at this path can't hold us.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return refuse("CATALOG_FILE_OPEN", "open", path);
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return refuse("CATALOG_FILE_READ", "read", path);
-  if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::kInvalidArgument, kFileKindToken,
-                concat({"'", path.native(), "' is no regular file"}));
-  }
-  // One byte past the limit is enough to see that the file is too large.
-  const auto size = static_cast<std::size_t>(status.st_size);
-  auto bytes = read_up_to(file.get(), std::min(size, max_bytes) + 1);
-  if (!bytes) return refuse("CATALOG_FILE_READ", "read", path);
-  if (bytes->size() > max_bytes) {
-    return fail(ErrorCode::kResourceExhausted, "CATALOG_FILE_TOO_LARGE",
-                concat({"'", path.native(), "' has more than ", std::to_string(max_bytes),
-                        " bytes, which is no catalog"}));
-  }
-  if (bytes->size() != size) {
-    return fail(ErrorCode::kFailure, "CATALOG_FILE_READ",
-                concat({"'", path.native(), "' changed while it was read; try again"}));
-  }
-  return *std::move(bytes);
-}
-
+/// Writes it anew, whatever is there.
 expected<void, Error> replace_file(const std::filesystem::path& path, std::string_view bytes) {
   const std::filesystem::path folder = folder_of(path);
   struct stat old {};
@@ -163,32 +135,69 @@ expected<void, Error> replace_file(const std::filesystem::path& path, std::strin
   // then.
   std::string name;
   FileDescriptor file(create_beside(folder, replaces ? 0600 : 0666, name));
-  if (!file.valid()) return refuse("CATALOG_FILE_WRITE", "create a temporary file beside", path);
+  if (!file.valid()) return refuse("FILE_WRITE", "create a temporary file beside", path);
   TemporaryName temporary(std::move(name));
 
   if ((replaces && ::fchmod(file.get(), old.st_mode & 0777) != 0) ||
       !write_all(file.get(), bytes) || ::fsync(file.get()) != 0) {
-    return refuse("CATALOG_FILE_WRITE", "write the temporary file beside", path);
+    return refuse("FILE_WRITE", "write the temporary file beside", path);
   }
   const auto written = read_up_to(file.get(), bytes.size() + 1);
-  if (!written) return refuse("CATALOG_FILE_WRITE", "read back the temporary file beside", path);
+  if (!written) return refuse("FILE_WRITE", "read back the temporary file beside", path);
   if (*written != bytes) {
-    return fail(ErrorCode::kFailure, "CATALOG_FILE_VERIFY",
-                concat({"the temporary file beside '", path.native(),
-                        "' does not hold what was written; check the disk"}));
+    return fail(ErrorCode::kFailure, "FILE_VERIFY",
+                "the temporary file beside '" + path.native() +
+                    "' does not hold what was written; check the disk");
   }
-  if (!file.close()) return refuse("CATALOG_FILE_WRITE", "write the temporary file beside", path);
+  if (!file.close()) return refuse("FILE_WRITE", "write the temporary file beside", path);
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    return refuse("CATALOG_FILE_WRITE", "replace", path);
+    return refuse("FILE_WRITE", "replace", path);
   }
   temporary.release();
 
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // EINVAL: a file system that has nothing to bring to a disk for a folder.
   if (!directory.valid() || (::fsync(directory.get()) != 0 && errno != EINVAL)) {
-    return refuse("CATALOG_FILE_WRITE", "bring to the disk the folder of", path);
+    return refuse("FILE_WRITE", "bring to the disk the folder of", path);
   }
   return {};
+}
+
+}  // namespace
+
+expected<std::string, Error> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  // O_NONBLOCK, so that a FIFO at this path can't hold us.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return refuse("FILE_OPEN", "open", path);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return refuse("FILE_READ", "read", path);
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kInvalidArgument, kKindToken,
+                "'" + path.native() + "' is no regular file");
+  }
+  // One byte past the limit is enough to see that the file is too large.
+  const auto size = static_cast<std::size_t>(status.st_size);
+  auto bytes = read_up_to(file.get(), std::min(size, max_bytes) + 1);
+  if (!bytes) return refuse("FILE_READ", "read", path);
+  if (bytes->size() > max_bytes) {
+    return fail(ErrorCode::kResourceExhausted, "FILE_TOO_LARGE",
+                "'" + path.native() + "' has more than the " + std::to_string(max_bytes) +
+                    " bytes that it may have");
+  }
+  if (bytes->size() != size) {
+    return fail(ErrorCode::kFailure, "FILE_READ",
+                "'" + path.native() + "' changed while it was read; try again");
+  }
+  return *std::move(bytes);
+}
+
+expected<bool, Error> save_file(const std::filesystem::path& path, std::string_view bytes) {
+  const auto present = read_file(path, bytes.size());
+  if (present && *present == bytes) return false;
+  // Only a file may be replaced: never a device, a pipe or a folder.
+  if (!present && present.error().token == kKindToken) return make_unexpected(present.error());
+  WEFTLINE_TRY(replace_file(path, bytes));
+  return true;
 }
 
 }  // namespace weftline
