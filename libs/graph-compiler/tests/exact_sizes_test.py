@@ -222,7 +222,7 @@ class Expected:
 
     def slots(self, pool, depths):
         """Distinct slots behind a pool's output, by depths of the edges."""
-        seen, streams = set(), set()
+        seen = set()
 
         def passes_through(output):
             pooled = output["tensor"] and output["tensor"]["storage"] == "runtime_pool"
@@ -243,7 +243,7 @@ class Expected:
                 own += 0 if blocking else 1
                 own += consumer["inputs"][target["port"]]["retained_samples"]
                 if pool["device"] is not None and consumer["stream"] is not None:
-                    streams.add(target["vertex"])
+                    own += 2
                 for number, output in enumerate(consumer["outputs"]):
                     if passes_through(output):
                         further += behind(target["vertex"], number)
@@ -251,7 +251,7 @@ class Expected:
 
         output = pool["output"]
         burst = self.ops[output["vertex"]]["outputs"][output["port"]]["max_emits_per_compute"]
-        return burst + behind(output["vertex"], output["port"]) + 2 * len(streams)
+        return burst + behind(output["vertex"], output["port"])
 
 
 def check(plan, counts):

@@ -128,7 +128,7 @@ void check_fusion(const PlanRecords& plan) {
 /// The slot count again, by recursion over the flow.
 std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanRecord& pool) {
   std::set<PortRef> seen;
-  std::set<VertexId> streams;
+  std::uint32_t reading_arms = 0;
   const std::function<std::uint32_t(PortRef)> behind = [&](PortRef output) -> std::uint32_t {
     if (!seen.insert(output).second) return 0;
     std::uint32_t lossless = 0;
@@ -144,7 +144,7 @@ std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanR
         ++keepers;
       }
       const auto& consumer = plan.operators[edge.target.vertex.value];
-      if (consumer.stream.valid()) streams.insert(consumer.id);
+      if (consumer.stream.valid()) ++reading_arms;
       for (std::uint32_t port = 0; port < consumer.outputs.size(); ++port) {
         const auto& next = consumer.outputs[port];
         const bool own = next.tensor && next.tensor->storage == TensorOutputStorage::kRuntimePool;
@@ -155,8 +155,7 @@ std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanR
     return std::max(lossless, newest) + keepers + further;
   };
   const std::uint32_t held = behind(pool.output);
-  const auto retiring = static_cast<std::uint32_t>(2 * streams.size());
-  return 1 + held + (pool.memory_kind == MemoryKind::kHost ? 0 : retiring);
+  return 1 + held + (pool.memory_kind == MemoryKind::kHost ? 0 : 2 * reading_arms);
 }
 
 void check_pools(const PlanRecords& plan) {

@@ -15,8 +15,8 @@
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
 //   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
-//   + 2 a stream      On a device, a slot that a consumer's stream reads is still out after its
-//                     callback. Two such activations a consumer are covered.
+//   + 2 an arm        On a device, a slot that a consumer's stream reads is still out after its
+//                     callback. Two such activations are covered, each with a slot from every arm.
 //
 // A consumer that passes tensors through may hand the slot on: the arms of its pass-through outputs
 // are added in the same way. They hold older samples, hence a sum and not the longer of the two.
@@ -43,7 +43,7 @@ namespace {
 using Reason = TensorSlotClaimReason;
 
 constexpr std::uint64_t kSlotAlignment = 256;
-constexpr std::uint64_t kRetiringSlotsPerStream = 2;
+constexpr std::uint64_t kRetiringSlotsPerArm = 2;
 
 /// 0 when the sum is beyond 32 bits.
 std::uint32_t narrow(std::uint64_t count) {
@@ -110,10 +110,8 @@ class SlotHolders {
     follow(edge.target.vertex);
   }
 
-  /// Once for each consumer, however many of its inputs the slots reach.
-  std::uint64_t retiring_in(VertexId consumer) {
-    if (!pool_.device || !state_.op(consumer).stream.valid()) return 0;
-    return retiring_.insert(consumer).second ? kRetiringSlotsPerStream : 0;
+  [[nodiscard]] std::uint64_t retiring_in(VertexId consumer) const {
+    return pool_.device && state_.op(consumer).stream.valid() ? kRetiringSlotsPerArm : 0;
   }
 
   void follow(VertexId consumer) {
@@ -130,7 +128,6 @@ class SlotHolders {
   std::vector<PoolCapacityContributorRecord> contributors_{};
   std::vector<PortRef> outputs_{};  ///< Where slots of the pool are emitted, in order of discovery.
   std::set<PortRef> visited_{};
-  std::set<VertexId> retiring_{};
 };
 
 /// 0 when it can't be had, with an error.
