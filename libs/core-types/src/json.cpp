@@ -168,7 +168,7 @@ bool operator==(const JsonValue& a, const JsonValue& b) { return a.value_ == b.v
 
 std::string JsonValue::dump(unsigned indent) const {
   std::string text;
-  JsonWriter writer(indent, [&](std::string_view piece) { text.append(piece); });
+  JsonWriter writer(indent, indent, [&](std::string_view piece) { text.append(piece); });
   writer.value(*this);
   writer.finish();
   return text;

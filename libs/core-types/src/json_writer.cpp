@@ -75,7 +75,12 @@ void append_number(std::string& out, Number value) {
 
 }  // namespace
 
-JsonWriter::JsonWriter(unsigned indent, Sink sink) : indent_(indent), sink_(std::move(sink)) {}
+JsonWriter::JsonWriter(JsonLines lines, Sink sink)
+    : JsonWriter(lines == JsonLines::kOne ? 0 : 2, lines == JsonLines::kAll ? 2 : 0,
+                 std::move(sink)) {}
+
+JsonWriter::JsonWriter(unsigned indent, unsigned value_indent, Sink sink)
+    : indent_(indent), value_indent_(value_indent), sink_(std::move(sink)) {}
 
 void JsonWriter::open_object() {
   before_item();
@@ -95,9 +100,8 @@ void JsonWriter::key(std::string_view name) {
   require(level.empty || level.last_key < name, "keys out of order");
   level.last_key = name;
   if (!std::exchange(level.empty, false)) text_.push_back(',');
-  break_line();
-  append_string(text_, name);
-  text_.append(indent_ == 0 ? ":" : ": ");
+  break_line(indent_);
+  write_key(name, indent_);
   key_given_ = true;
 }
 
@@ -105,7 +109,7 @@ void JsonWriter::close() {
   require(!levels_.empty() && !key_given_, "nothing to close");
   const Level level = std::move(levels_.back());
   levels_.pop_back();
-  end(level.object ? '}' : ']', level.empty);
+  end(level.object ? '}' : ']', level.empty, indent_);
   drain_full();
 }
 
@@ -127,7 +131,7 @@ void JsonWriter::before_item() {
   Level& level = levels_.back();
   require(!level.object, "a member without a key");
   if (!std::exchange(level.empty, false)) text_.push_back(',');
-  break_line();
+  break_line(indent_);
 }
 
 void JsonWriter::begin(char bracket) {
@@ -135,16 +139,21 @@ void JsonWriter::begin(char bracket) {
   ++depth_;
 }
 
-void JsonWriter::end(char bracket, bool empty) {
+void JsonWriter::end(char bracket, bool empty, unsigned indent) {
   --depth_;
-  if (!empty) break_line();
+  if (!empty) break_line(indent);
   text_.push_back(bracket);
 }
 
-void JsonWriter::break_line() {
-  if (indent_ == 0) return;
+void JsonWriter::break_line(unsigned indent) {
+  if (indent == 0) return;
   text_.push_back('\n');
-  text_.append(std::size_t{indent_} * depth_, ' ');
+  text_.append(std::size_t{indent} * depth_, ' ');
+}
+
+void JsonWriter::write_key(std::string_view name, unsigned indent) {
+  append_string(text_, name);
+  text_.append(indent == 0 ? ":" : ": ");
 }
 
 void JsonWriter::drain_full() {
@@ -159,21 +168,20 @@ void JsonWriter::write_tree(const JsonValue& value) {
     bool first = true;
     for (const auto& member : *object) {
       if (!std::exchange(first, false)) text_.push_back(',');
-      break_line();
-      append_string(text_, member.first);
-      text_.append(indent_ == 0 ? ":" : ": ");
+      break_line(value_indent_);
+      write_key(member.first, value_indent_);
       write_tree(member.second);
     }
-    end('}', object->empty());
+    end('}', object->empty(), value_indent_);
   } else if (const auto* array = value.as_array()) {
     begin('[');
     bool first = true;
     for (const JsonValue& item : *array) {
       if (!std::exchange(first, false)) text_.push_back(',');
-      break_line();
+      break_line(value_indent_);
       write_tree(item);
     }
-    end(']', array->empty());
+    end(']', array->empty(), value_indent_);
   } else if (const auto* string = value.as_string()) {
     append_string(text_, *string);
   } else if (const auto* number = value.as_uint()) {

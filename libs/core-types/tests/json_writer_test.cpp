@@ -65,12 +65,13 @@ TEST_CASE("a document written in pieces is the one that its tree dumps, and read
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
     const JsonValue tree = random_tree(random, 4);
-    for (const unsigned indent : {0U, 2U}) {
+    for (const JsonLines lines : {JsonLines::kOne, JsonLines::kAll, JsonLines::kEachValue}) {
       std::string text;
-      JsonWriter writer(indent, [&](std::string_view piece) { text.append(piece); });
+      JsonWriter writer(lines, [&](std::string_view piece) { text.append(piece); });
       write_pieces(writer, tree);
       writer.finish();
-      REQUIRE(text == tree.dump(indent));
+      // A leaf has one line anyway, so where all levels are opened, the latter two are the same.
+      REQUIRE(text == tree.dump(lines == JsonLines::kOne ? 0 : 2));
       REQUIRE(parse_json(text).value() == tree);
     }
   }
@@ -91,11 +92,35 @@ TEST_CASE("canonical text is written as the format says") {
         " \"d\": 18446744073709551615,\n \"e\": \"\\u0001\\\"\\\\\\b\\f\\n\\r\\t\\u001fé\"\n}\n");
 }
 
+TEST_CASE("values are on a line each where levels are opened and values are trees") {
+  std::string text;
+  JsonWriter writer(JsonLines::kEachValue, [&](std::string_view piece) { text.append(piece); });
+  writer.open_object();
+  writer.key("list");
+  writer.open_array();
+  writer.value(JsonValue::Object{{"a", 1}, {"b", JsonValue::Array{2, 3}}});
+  writer.value(JsonValue::Array{});
+  writer.close();
+  writer.key("none");
+  writer.open_array();
+  writer.close();
+  writer.close();
+  writer.finish();
+  CHECK(text == R"({
+  "list": [
+    {"a":1,"b":[2,3]},
+    []
+  ],
+  "none": []
+}
+)");
+}
+
 TEST_CASE("a large document goes to the sink in pieces") {
   std::size_t pieces = 0;
   std::size_t largest = 0;
   std::size_t bytes = 0;
-  JsonWriter writer(0, [&](std::string_view piece) {
+  JsonWriter writer(JsonLines::kOne, [&](std::string_view piece) {
     ++pieces;
     largest = std::max(largest, piece.size());
     bytes += piece.size();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,11 +54,15 @@ std::string color_of(const OperatorPlanRecord& op) {
                                        : kHostColor);
 }
 
+/// Of one edge; those without device tensors have none.
+enum class Fences : std::uint8_t { kNone = 0, kKept, kLeftOut };
+
 class Dot {
  public:
-  explicit Dot(const PlanRecords& records) : plan_(records), fused_(records.payload_edges.size()) {
+  explicit Dot(const PlanRecords& records) : plan_(records), fences_(records.payload_edges.size()) {
     for (const FusionDecisionRecord& decision : records.fusion_decisions) {
-      if (decision.edge.value < fused_.size()) fused_[decision.edge.value] = decision.fused;
+      if (decision.edge.value >= fences_.size()) continue;
+      fences_[decision.edge.value] = decision.fused ? Fences::kLeftOut : Fences::kKept;
     }
   }
 
@@ -104,7 +109,7 @@ class Dot {
   }
 
   void draw_edge(const PayloadEdgePlanRecord& edge) {
-    const bool fused = fused_[edge.edge.value];
+    const Fences fences = fences_[edge.edge.value];
     const auto& source = plan_.operators[edge.source.vertex.value];
     const auto& target = plan_.operators[edge.target.vertex.value];
     Label label;
@@ -112,11 +117,13 @@ class Dot {
                target.inputs[edge.target.port].name);
     label.line("depth " + std::to_string(edge.queue_depth) +
                (edge.queue_policy == QueuePolicy::kDropOldest ? ", drops oldest" : "") +
-               (fused ? ", no fence" : ""));
+               (fences == Fences::kKept      ? ", fenced"
+                : fences == Fences::kLeftOut ? ", no fence"
+                                             : ""));
     out_.append("  ").append(vertex_name(edge.source.vertex)).append(" -> ");
     out_.append(vertex_name(edge.target.vertex)).append(" [label=").append(label.to_string());
     if (edge.queue_policy == QueuePolicy::kDropOldest) out_.append(", style=dashed");
-    if (fused) out_.append(", penwidth=2.5");
+    if (fences == Fences::kLeftOut) out_.append(", penwidth=2.5");
     out_.append("];\n");
   }
 
@@ -156,7 +163,7 @@ class Dot {
   }
 
   const PlanRecords& plan_;
-  std::vector<bool> fused_;
+  std::vector<Fences> fences_;
   std::string out_{};
 };
 

@@ -234,7 +234,7 @@ void write_value(JsonWriter& writer, std::string_view key, const JsonValue& valu
 
 /// Record by record: the tree of a whole plan would be many times its text.
 void write_plan(const PlanRecords& records, JsonWriter::Sink sink) {
-  JsonWriter writer(2, std::move(sink));
+  JsonWriter writer(JsonLines::kEachValue, std::move(sink));
   writer.open_object();
   write_value(writer, "accepted", records.ok());
   write_list(writer, "accumulation_horizons", records.accumulation_horizons);

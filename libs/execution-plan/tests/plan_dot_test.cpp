@@ -53,7 +53,7 @@ TEST_CASE("an edge that drops its oldest is dashed, one with fences is not bold"
   plan.payload_edges[0].queue_policy = QueuePolicy::kDropOldest;
   plan.fusion_decisions[0].fused = false;
   const std::string dot = plan_dot(plan);
-  CHECK(dot.find(R"([label="frames → in\ndepth 4, drops oldest", style=dashed];)") !=
+  CHECK(dot.find(R"([label="frames → in\ndepth 4, drops oldest, fenced", style=dashed];)") !=
         std::string::npos);
 }
 

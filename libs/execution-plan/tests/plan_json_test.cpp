@@ -169,7 +169,10 @@ TEST_CASE("equal records give equal bytes, and the digest is that of the bytes")
   const std::string text = plan_json(sample_plan());
   CHECK(text == plan_json(sample_plan()));
   CHECK(plan_digest(sample_plan()) == digest_text(sha256(text)));
-  CHECK(parse_json(text).value().dump(2) == text);
+  CHECK(text.starts_with("{\n  \"accepted\": true,\n"));
+  CHECK(text.ends_with("\n  \"version\": 1\n}\n"));
+  CHECK(text.find("\n  \"clocks\": [\n    {\"id\":0,\"independent_progress\":true,") !=
+        std::string::npos);
 }
 
 TEST_CASE("a change in any record changes the digest") {

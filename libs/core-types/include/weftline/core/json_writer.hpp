@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,13 @@
 
 namespace weftline {
 
+/// How a document is broken into lines. All of them are canonical.
+enum class JsonLines : std::uint8_t {
+  kOne = 0,    ///< All on one line.
+  kEachValue,  ///< Levels that were opened are indented by 2, each value() is on one line.
+  kAll,        ///< As JsonValue::dump(2).
+};
+
 /// Writes one canonical document (see JsonValue::dump) piece by piece, so that a large one need not
 /// be held as a tree. Calls that make no document, keys out of order among them, abort: they are
 /// mistakes of the program.
@@ -19,8 +27,7 @@ class JsonWriter {
   /// Takes the text in pieces of a few KiB. Called by the writer's functions and by finish().
   using Sink = std::function<void(std::string_view piece)>;
 
-  /// `indent` as in JsonValue::dump.
-  JsonWriter(unsigned indent, Sink sink);
+  JsonWriter(JsonLines lines, Sink sink);
 
   void open_object();
   /// Of the next member; keys come in byte order.
@@ -33,6 +40,9 @@ class JsonWriter {
   void finish();
 
  private:
+  friend class JsonValue;
+  JsonWriter(unsigned indent, unsigned value_indent, Sink sink);
+
   struct Level {
     bool object{false};
     bool empty{true};
@@ -41,12 +51,14 @@ class JsonWriter {
 
   void before_item();
   void begin(char bracket);
-  void end(char bracket, bool empty);
-  void break_line();
+  void end(char bracket, bool empty, unsigned indent);
+  void break_line(unsigned indent);
   void drain_full();
   void write_tree(const JsonValue& value);
+  void write_key(std::string_view name, unsigned indent);
 
-  unsigned indent_;
+  unsigned indent_;        ///< Of what is opened and closed.
+  unsigned value_indent_;  ///< Inside values.
   Sink sink_;
   std::string text_{};
   std::vector<Level> levels_{};

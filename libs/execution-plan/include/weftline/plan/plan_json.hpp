@@ -12,7 +12,8 @@ inline constexpr std::string_view kPlanSchema = "weftline.execution-plan";
 inline constexpr std::uint32_t kPlanSchemaVersion = 1;
 
 /// The whole plan, diagnostics included, as canonical JSON with a schema marker. Unknown values are
-/// null. Inspection only: there is no way back. Equal records give equal bytes.
+/// null. Each record is on a line of its own, for diffs. Inspection only: there is no way back.
+/// Equal records give equal bytes.
 [[nodiscard]] std::string plan_json(const PlanRecords& records);
 /// "sha256:…" over `plan_json()`, without holding that text.
 [[nodiscard]] std::string plan_digest(const PlanRecords& records);
