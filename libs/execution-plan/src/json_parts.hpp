@@ -52,6 +52,10 @@ inline JsonValue json(Horizon horizon) {
   return Object{{"denominator", horizon.denominator}, {"numerator", horizon.numerator}};
 }
 
+// derivation_json.cpp
+JsonValue json(const TensorByteSpanDerivationNodePlanRecord& node);
+JsonValue json(const TensorByteSpanDerivationPlanRecord& derivation);
+JsonValue json(const TensorMemoryKindDerivationPlanRecord& derivation);
 // sizing_json.cpp, temporal_json.cpp
 JsonValue json(const OutputRateRecord& rate);
 JsonValue json(const TemporalTriggerPlanRecord& trigger);

@@ -259,6 +259,8 @@ void write_plan(const PlanRecords& records, JsonWriter::Sink sink) {
   write_list(writer, "queue_sizing_recipes", records.queue_sizing_recipes);
   write_value(writer, "schema", kPlanSchema);
   write_list(writer, "tensor_allocations", records.tensor_allocations);
+  write_list(writer, "tensor_byte_span_derivations", records.tensor_byte_span_derivations);
+  write_list(writer, "tensor_memory_kind_derivations", records.tensor_memory_kind_derivations);
   write_value(writer, "version", kPlanSchemaVersion);
   writer.close();
   writer.finish();

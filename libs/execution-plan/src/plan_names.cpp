@@ -114,6 +114,24 @@ std::string_view param_mutability_name(ParamMutability mutability) noexcept {
   return name_of(mutability, kNames);
 }
 
+std::string_view byte_span_operation_name(TensorByteSpanOperation operation) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"literal", "parameter_contiguous", "input_maximum", "parameter_projected", "multiply",
+       "ceiling_divide", "maximum", "align"});
+  return name_of(operation, kNames);
+}
+
+std::string_view derivation_update_name(TensorByteSpanDerivationUpdateDisposition update) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"frozen_compile_time", "recompile_required"});
+  return name_of(update, kNames);
+}
+
+std::string_view memory_kind_form_name(TensorMemoryKindExpressionForm form) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"direct", "mapped"});
+  return name_of(form, kNames);
+}
+
 std::string_view storage_name(TensorOutputStorage storage) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>({"pass_through", "runtime_pool"});
   return name_of(storage, kNames);

@@ -24,5 +24,9 @@ namespace weftline {
 [[nodiscard]] std::string_view hard_floor_reason_name(HardFloorReason reason) noexcept;
 [[nodiscard]] std::string_view sizing_evidence_name(QueueSizingEvidence evidence) noexcept;
 [[nodiscard]] std::string_view storage_name(TensorOutputStorage storage) noexcept;
+[[nodiscard]] std::string_view byte_span_operation_name(TensorByteSpanOperation operation) noexcept;
+[[nodiscard]] std::string_view derivation_update_name(
+    TensorByteSpanDerivationUpdateDisposition update) noexcept;
+[[nodiscard]] std::string_view memory_kind_form_name(TensorMemoryKindExpressionForm form) noexcept;
 
 }  // namespace weftline

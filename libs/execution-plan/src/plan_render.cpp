@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "derivation_render.hpp"
 #include "plan_names.hpp"
 #include "quantities.hpp"
 #include "text.hpp"
@@ -263,6 +264,7 @@ std::string render_plan(const PlanRecords& records) {
   if (!records.cuda_compute_streams.empty()) render_streams(out, records);
   if (!records.fusion_decisions.empty()) render_fusion(out, records);
   if (!records.tensor_allocations.empty()) render_pools(out, records);
+  render_derivations(out, records);
   if (!records.endpoint_catalog.empty()) render_endpoints(out, records);
   if (!records.diagnostics.empty()) {
     out.append("\nDiagnostics\n").append(format_diagnostics(records.diagnostics));

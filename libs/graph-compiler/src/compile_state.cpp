@@ -45,6 +45,24 @@ TensorAllocationPlanRecord* CompileState::pool_of(PortRef port) {
   return found != pools.end() && found->output == port ? &*found : nullptr;
 }
 
+namespace {
+
+template <class Record>
+const Record* find_output(const std::vector<Record>& records, PortRef output) {
+  const auto found = std::ranges::lower_bound(records, output, std::less<>{}, &Record::output);
+  return found != records.end() && found->output == output ? &*found : nullptr;
+}
+
+}  // namespace
+
+const TensorByteSpanDerivationPlanRecord* CompileState::span_of(PortRef output) const {
+  return find_output(plan.tensor_byte_span_derivations, output);
+}
+
+const TensorMemoryKindDerivationPlanRecord* CompileState::kind_of(PortRef output) const {
+  return find_output(plan.tensor_memory_kind_derivations, output);
+}
+
 void CompileState::error(std::string_view token, std::string place, std::string message,
                          std::string fix) {
   report(DiagnosticSeverity::kError, token, std::move(place), std::move(message), std::move(fix));

@@ -49,6 +49,10 @@ struct CompileState {
   /// The pool of an output; null when it has none (yet).
   [[nodiscard]] TensorAllocationPlanRecord* pool_of(PortRef port);
 
+  /// How an output's slot bytes or memory kind were derived; null when they were not.
+  [[nodiscard]] const TensorByteSpanDerivationPlanRecord* span_of(PortRef output) const;
+  [[nodiscard]] const TensorMemoryKindDerivationPlanRecord* kind_of(PortRef output) const;
+
   /// Adds a diagnostic. Texts keep 4,096 bytes at most: names of any length may be in them.
   void error(std::string_view token, std::string place, std::string message, std::string fix);
   void warning(std::string_view token, std::string place, std::string message, std::string fix);

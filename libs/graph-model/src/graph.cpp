@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "weftline/graph/tensor_refinement.hpp"
+
 namespace weftline {
 namespace {
 
@@ -81,6 +83,10 @@ struct Graph::State {
   struct Place {
     std::uint32_t vertex{0};
     std::uint32_t port{0};
+    /// What setup() states of its tensors. Absent where it may depend on parameters that are not
+    /// final yet: compile() compares those.
+    std::optional<TensorOutputSpec> produced{};
+    std::optional<TensorInputSpec> expected_tensor{};
   };
   std::vector<std::shared_ptr<AuthoredVertex>> vertices{};
   std::vector<std::optional<std::uint32_t>> partition_of{};
@@ -132,9 +138,14 @@ std::weak_ptr<AuthoredVertex> Graph::add_vertex(AuthoredVertex authored) {
   vertex->instance->setup(spec);
   vertex->ports = describe_ports(spec);
   const auto index = static_cast<std::uint32_t>(state_->vertices.size());
-  for (const auto& input : spec.inputs()) state_->places[input.port] = {index, input.port->index()};
+  const bool final = vertex->params.schema() == nullptr;
+  for (const auto& input : spec.inputs()) {
+    state_->places[input.port] = {
+        index, input.port->index(), {}, final ? input.tensor : std::nullopt};
+  }
   for (const auto& output : spec.outputs()) {
-    state_->places[output.port] = {index, output.port->index()};
+    state_->places[output.port] = {
+        index, output.port->index(), final ? output.tensor : std::nullopt, {}};
   }
   state_->vertices.push_back(vertex);
   state_->partition_of.emplace_back();
@@ -149,6 +160,13 @@ void Graph::connect(const OutputPort& source, const InputPort& target,
   });
   const std::string place = state_->path(flow.source) + " -> " + state_->path(flow.target);
   if (repeated) refuse("GRAPH_FLOW_DUPLICATE", "the same two ports are connected twice: " + place);
+  const std::string conflicts = tensor_contract_conflicts(
+      state_->places.at(&source).produced, state_->places.at(&target).expected_tensor);
+  if (!conflicts.empty()) {
+    refuse("TENSOR_CONTRACT_CONFLICT",
+           place + ": " + conflicts +
+               "; state the same on both sides, or put an operator between them that converts");
+  }
   if (options.queue_depth == 0U) {
     refuse("GRAPH_QUEUE_DEPTH_ZERO",
            place +
@@ -253,6 +271,9 @@ GraphSnapshot Graph::snapshot() const {
                                .retained_samples = input.retained_samples});
     }
     for (const auto& output : spec.outputs()) {
+      if (output.derivations.any()) {
+        vertex.derivations.push_back({output.port->index(), output.derivations});
+      }
       vertex.outputs.push_back(
           {output.name, output.payload, output.tensor, output.rate, output.max_emits_per_compute});
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "derivation_checks.hpp"
+
 namespace weftline {
 namespace {
 
@@ -43,7 +45,7 @@ OutputSpecBuilder OperatorSpec::add_output(OutputPort& port, std::string name,
                                            PayloadIdentity payload, const PayloadOps& ops) {
   check_new_port(outputs_, name, port.declared(), "output");
   port.declare(static_cast<std::uint32_t>(outputs_.size()));
-  outputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}, 1});
+  outputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}, 1, {}});
   return {*this, outputs_.size() - 1};
 }
 
@@ -95,7 +97,26 @@ OutputSpecBuilder& OutputSpecBuilder::produces_tensor(const TensorOutputSpec& te
   auto& port = spec_.outputs_[index_];
   require_tensor(port);
   port.tensor = tensor;
+  port.derivations = {};
   return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::produces_tensor(const TensorOutputSpec& tensor,
+                                                      const TensorOutputDerivations& derivations) {
+  auto& port = spec_.outputs_[index_];
+  require_tensor(port);
+  check_derivations(port.name, tensor, derivations, spec_.inputs_);
+  port.tensor = tensor;
+  port.derivations = derivations;
+  if (port.derivations.byte_span) {
+    port.derivations.byte_span = port.derivations.byte_span->detached();
+  }
+  return *this;
+}
+
+OutputSpecBuilder& OutputSpecBuilder::produces_tensor(const TensorOutputSpec& tensor,
+                                                      const TensorByteSpanExpression& byte_span) {
+  return produces_tensor(tensor, TensorOutputDerivations{.byte_span = byte_span});
 }
 
 OutputRateRecord& OutputSpecBuilder::undeclared_rate() {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Needs: operators, edges.
-// Adds: errors for inputs that are not fed exactly once, for loops, and for edges whose two ends
-// state different tensors; a warning for outputs that nobody receives.
+// Adds: errors for inputs that are not fed exactly once and for loops; a warning for outputs that
+// nobody receives.
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "flow_order.hpp"
 #include "passes/passes.hpp"
-#include "weftline/core/memory_kind.hpp"
-#include "weftline/core/tensor_layout.hpp"
 
 namespace weftline::passes {
 namespace {
@@ -51,38 +47,6 @@ void check_outputs(CompileState& state, const OperatorPlanRecord& op) {
   }
 }
 
-std::string text(MemoryKind kind) { return std::string(memory_kind_name(kind)); }
-std::string text(DLDataType dtype) { return dtype_name(dtype); }
-std::string text(std::uint32_t rank) { return std::to_string(rank); }
-
-bool differs(MemoryKind a, MemoryKind b) { return a != b; }
-bool differs(DLDataType a, DLDataType b) { return !same_dtype(a, b); }
-bool differs(std::uint32_t a, std::uint32_t b) { return a != b; }
-
-template <class Fact>
-void compare(std::string& differences, std::string_view what, const std::optional<Fact>& produced,
-             const std::optional<Fact>& expected_fact) {
-  if (!produced || !expected_fact || !differs(*produced, *expected_fact)) return;
-  differences.append(differences.empty() ? "" : "; ");
-  differences.append("the output states ").append(what).append(" ").append(text(*produced));
-  differences.append(", the input ").append(text(*expected_fact));
-}
-
-void check_tensors(CompileState& state, const PayloadEdgePlanRecord& edge) {
-  const auto& produced = state.output(edge.source).tensor;
-  const auto& wanted = state.input(edge.target).tensor;
-  if (!produced || !wanted) return;
-  const TensorRepresentation& out = produced->representation;
-  const TensorRepresentation& in = wanted->representation;
-  std::string differences;
-  compare(differences, "memory kind", out.memory_kind, in.memory_kind);
-  compare(differences, "dtype", out.dtype, in.dtype);
-  compare(differences, "rank", out.rank, in.rank);
-  if (differences.empty()) return;
-  state.error("PHYSICAL_TENSOR_LAYOUT_MISMATCH", state.edge_name(edge), differences,
-              "state the same on both sides, or put an operator between them that converts");
-}
-
 void check_loops(CompileState& state) {
   Successors successors(state.plan.operators.size());
   for (const PayloadEdgePlanRecord& edge : state.plan.payload_edges) {
@@ -111,7 +75,6 @@ void check_flows(CompileState& state) {
     check_inputs(state, op);
     check_outputs(state, op);
   }
-  for (const PayloadEdgePlanRecord& edge : state.plan.payload_edges) check_tensors(state, edge);
   check_loops(state);
 }
 

@@ -166,6 +166,7 @@ class Placement {
     const auto kind = stated_kind(op.outputs[port]);
     if (!kind || *kind == MemoryKind::kUnknown) {
       uncertain_[op.id.value] = true;
+      if (state_.kind_of(output) != nullptr) return;  // Reported where it was to be derived.
       state_.error("TENSOR_POOL_KIND_MISSING", state_.plan.output_name(output),
                    kind ? "the pool's memory kind is kUnknown" : "the pool states no memory kind",
                    "set TensorOutputSpec::representation.memory_kind");

@@ -131,9 +131,10 @@ class SlotHolders {
 };
 
 /// 0 when it can't be had, with an error.
-std::uint64_t slot_bytes(CompileState& state, const TensorBounds& bounds,
-                         const std::string& place) {
+std::uint64_t slot_bytes(CompileState& state, const TensorBounds& bounds, const std::string& place,
+                         bool derived) {
   const std::uint64_t span = bounds.max_byte_span.value_or(0);
+  if (span == 0 && derived) return 0;  // Reported where it was to be derived.
   if (span == 0) {
     state.error("TENSOR_POOL_SPAN_MISSING", place,
                 bounds.max_byte_span
@@ -212,7 +213,7 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool, const Devi
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only a tensor's output has a pool
   const TensorOutputSpec& spec = *state.output(pool.output).tensor;
   pool.max_rank = max_rank(state, spec, place);
-  pool.slot_bytes = slot_bytes(state, spec.bounds, place);
+  pool.slot_bytes = slot_bytes(state, spec.bounds, place, state.span_of(pool.output) != nullptr);
   pool.max_release_streams = release_streams(state, pool, users);
   SlotHolders holders(state, pool);
   const PoolSlots slots = count_pool_slots(holders.producer(), holders.dependencies());
@@ -240,6 +241,18 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool, const Devi
   pool.contributors = std::move(holders).take_contributors();
 }
 
+/// A formula without a value is reported where the reason lies. Should nobody have done so, the
+/// plan must not be accepted with a pool of no bytes.
+void refuse_unknown_spans(CompileState& state) {
+  if (!state.plan.ok()) return;
+  for (const auto& derivation : state.plan.tensor_byte_span_derivations) {
+    if (derivation.resolved_bytes > 0) continue;
+    state.error("TENSOR_POOL_SPAN_MISSING", state.plan.output_name(derivation.output),
+                "the formula of the pool's slot bytes has no value",
+                "derive them from parameters and inputs of this operator");
+  }
+}
+
 }  // namespace
 
 void size_pools(CompileState& state) {
@@ -247,6 +260,7 @@ void size_pools(CompileState& state) {
   for (TensorAllocationPlanRecord& pool : state.plan.tensor_allocations) {
     size_pool(state, pool, users);
   }
+  refuse_unknown_spans(state);
 }
 
 }  // namespace weftline::passes

@@ -12,6 +12,7 @@
 #include "weftline/core/payload.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/core/tensor_contract.hpp"
+#include "weftline/plan/derivation_records.hpp"
 #include "weftline/plan/diagnostic.hpp"
 #include "weftline/plan/param_records.hpp"
 #include "weftline/plan/port_ref.hpp"
@@ -194,6 +195,8 @@ struct PlanRecords {
   std::vector<CudaComputeStreamPlanRecord> cuda_compute_streams{};
   std::vector<FusionDecisionRecord> fusion_decisions{};
   std::vector<TensorAllocationPlanRecord> tensor_allocations{};
+  std::vector<TensorByteSpanDerivationPlanRecord> tensor_byte_span_derivations{};
+  std::vector<TensorMemoryKindDerivationPlanRecord> tensor_memory_kind_derivations{};
   std::vector<PortRatePlanRecord> port_rates{};
   std::vector<AccumulationHorizonPlanRecord> accumulation_horizons{};
   std::vector<HardFloorContributorRecord> hard_floor_contributors{};

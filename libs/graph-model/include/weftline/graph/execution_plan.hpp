@@ -48,6 +48,15 @@ class ExecutionPlan {
   [[nodiscard]] std::span<const TensorAllocationPlanRecord> tensor_allocations() const noexcept {
     return records().tensor_allocations;
   }
+  /// Why a pool's slots and memory are as they are, where setup() derived them.
+  [[nodiscard]] std::span<const TensorByteSpanDerivationPlanRecord> tensor_byte_span_derivations()
+      const noexcept {
+    return records().tensor_byte_span_derivations;
+  }
+  [[nodiscard]] std::span<const TensorMemoryKindDerivationPlanRecord>
+  tensor_memory_kind_derivations() const noexcept {
+    return records().tensor_memory_kind_derivations;
+  }
   [[nodiscard]] std::span<const PortRatePlanRecord> port_rates() const noexcept {
     return records().port_rates;
   }

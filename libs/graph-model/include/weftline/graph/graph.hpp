@@ -111,7 +111,8 @@ class Graph {
 
   /// Connects two ports; different payload types do not compile. Throws GRAPH_FLOW_HANDLE_INVALID
   /// (a port of another graph or not declared in setup()), GRAPH_FLOW_DUPLICATE,
-  /// GRAPH_QUEUE_DEPTH_ZERO.
+  /// GRAPH_QUEUE_DEPTH_ZERO, TENSOR_CONTRACT_CONFLICT (both ends state another memory kind, dtype
+  /// or rank, and neither operator has parameters that could still change that).
   template <PublishedPayload T>
   void add_flow(const Output<T>& source, const Input<T>& target, ConnectionOptions options = {}) {
     connect(source, target, options);

@@ -39,6 +39,7 @@ struct VertexSnapshot {
   ParamSet params{};
   std::vector<InputPortRecord> inputs{};
   std::vector<OutputPortRecord> outputs{};
+  std::vector<OutputDerivationSnapshot> derivations{};  ///< By output, one each.
   /// Absent when the contract is empty. The clock id is filled in by the compiler.
   std::optional<TemporalTriggerPlanRecord> trigger{};
   /// Index into `partitions`; absent: the compiler places it.

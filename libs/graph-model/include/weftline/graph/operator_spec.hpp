@@ -11,6 +11,7 @@
 #include "weftline/core/tensor_contract.hpp"
 #include "weftline/graph/payload_ops.hpp"
 #include "weftline/graph/port.hpp"
+#include "weftline/graph/tensor_derivations.hpp"
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
@@ -33,6 +34,7 @@ struct OutputDeclaration {
   std::optional<TensorOutputSpec> tensor{};
   OutputRateRecord rate{};
   std::uint32_t max_emits_per_compute{1};
+  TensorOutputDerivations derivations{};
 };
 
 class OperatorSpec;
@@ -60,6 +62,16 @@ class OutputSpecBuilder {
   OutputSpecBuilder(OperatorSpec& spec, std::size_t index) noexcept : spec_(spec), index_(index) {}
   /// Tensor outputs only, else throws PORT_NOT_A_TENSOR.
   OutputSpecBuilder& produces_tensor(const TensorOutputSpec& tensor);
+  /// A pool whose facts are, in part, derived while the plan is compiled. Throws
+  /// PORT_DERIVATION_WITHOUT_POOL (storage is not kRuntimePool), PORT_DERIVATION_CONFLICT (`tensor`
+  /// states what is derived), PORT_DERIVATION_INVALID (an expression holds a mistake),
+  /// PORT_DERIVATION_INPUT_FOREIGN (it reads an input that this operator has not declared),
+  /// PORT_DERIVATION_SHAPE (a shape parameter needs a stated dtype, and a stated rank that it can
+  /// have).
+  OutputSpecBuilder& produces_tensor(const TensorOutputSpec& tensor,
+                                     const TensorOutputDerivations& derivations);
+  OutputSpecBuilder& produces_tensor(const TensorOutputSpec& tensor,
+                                     const TensorByteSpanExpression& byte_span);
   // How often samples come, on average: for sizing queues and pools, not for scheduling. One
   // statement an output (PORT_RATE_CONFLICT), of positive numbers (PORT_RATE_INVALID). An output
   // without one has no rate.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,9 @@ class ParamSet {
   /// An object of the operator's Params; null in an empty set.
   [[nodiscard]] const std::shared_ptr<const void>& values() const noexcept { return values_; }
 
+  /// That type; null in an empty set.
+  [[nodiscard]] const std::type_info* type() const noexcept { return type_; }
+
   /// What the schema does not admit. Of defaults that nobody has given, a required field is
   /// PARAM_FIELD_MISSING.
   [[nodiscard]] std::vector<ParamFinding> findings() const;
@@ -55,12 +59,14 @@ class ParamSet {
       set.schema_ = std::make_shared<const ParamSchema>(ParamSchema::of<P>());
     }
     set.values_ = std::make_shared<const P>(std::move(values));
+    set.type_ = &typeid(P);
     set.given_ = given;
     return set;
   }
 
   std::shared_ptr<const ParamSchema> schema_{};
   std::shared_ptr<const void> values_{};
+  const std::type_info* type_{nullptr};
   bool given_{false};
 };
 
