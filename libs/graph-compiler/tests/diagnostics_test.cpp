@@ -2,12 +2,16 @@
 //
 // Every diagnostic, word by word.
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "diagnostic_cases.hpp"
 #include "test_graph.hpp"
 #include "test_params.hpp"
 
@@ -16,11 +20,7 @@ namespace {
 
 using Kind = TemporalRecordTriggerKind;
 
-struct Case {
-  std::string_view name;
-  TestGraph graph;
-  std::string_view diagnostics;
-};
+using Case = DiagnosticCase;
 
 TestGraph linear() {
   TestGraph graph;
@@ -57,12 +57,6 @@ TestGraph joined(TemporalTriggerPlanRecord trigger) {
   return graph;
 }
 
-template <class Change>
-TestGraph changed(TestGraph graph, Change change) {
-  change(graph);
-  return graph;
-}
-
 /// "a" at a rate, "b" takes its samples within a horizon.
 TestGraph paced(Rate rate, Horizon horizon) {
   TestGraph graph = linear();
@@ -77,7 +71,7 @@ TestGraph following(Rate rate, RateRatio ratio, std::uint32_t input_index = 0) {
   return graph.nominal("a.out", rate).follows("b.out", ratio, input_index);
 }
 
-std::vector<Case> cases() {
+std::vector<Case> general_cases() {
   return {
       {"an endpoint's choice outside its enum",
        exporting("weftline://t", {.attach = {.peer = static_cast<PeerRequirement>(7)}}),
@@ -538,6 +532,14 @@ std::vector<Case> cases() {
        "every allocation. Fix: set TensorOutputSpec::bounds to tensor_bounds(bytes of the largest "
        "tensor)\n"},
   };
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = general_cases();
+  for (std::vector<Case>& area : std::to_array({derivation_diagnostic_cases()})) {
+    std::ranges::move(area, std::back_inserter(all));
+  }
+  return all;
 }
 
 std::string_view token_of(std::string_view line) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rates, horizons, depths and slot counts of random plans, computed again.
+"""Rates, horizons, depths, slot counts and slot bytes of random plans, computed again.
 
 Reads what the operators of a plan state and works out the rest by recursion over fractions of
 unbounded size, with no code of the compiler's. Every record must be the same, and so must the
@@ -15,7 +15,8 @@ from fractions import Fraction
 BITS64 = 2**64 - 1
 DEEPEST = 65_536
 MOST_SLOTS = 2**32 - 1
-RELEVANT = ("RATE_", "QUEUE_", "CONTRACT_HORIZON_")
+LARGEST_TENSOR = 2**63 - 1
+RELEVANT = ("RATE_", "QUEUE_", "CONTRACT_HORIZON_", "PHYSICAL_TENSOR_BYTE_SPAN_")
 
 
 def fits(value):
@@ -44,6 +45,7 @@ class Expected:
         self.findings = collections.Counter()
         self.outputs = {}
         self.horizons = {}
+        self.bounds = {}
         self.headroom = Fraction(plan["queue_sizing_recipes"][0]["headroom"]) if plan[
             "queue_sizing_recipes"] else None
 
@@ -62,6 +64,77 @@ class Expected:
                 if e["target"] == {"vertex": vertex, "port": port}]
         assert len(into) == 1
         return into[0]
+
+    def bound(self, vertex, port):
+        """The largest tensor of an output, or None."""
+        if (vertex, port) not in self.bounds:
+            formulas = [d for d in self.plan["tensor_byte_span_derivations"]
+                        if d["output"] == {"vertex": vertex, "port": port}]
+            if formulas:
+                value = self.formula(formulas[0])
+            else:
+                tensor = self.ops[vertex]["outputs"][port]["tensor"]
+                value = tensor and tensor["max_byte_span"]
+            self.bounds[vertex, port] = value
+        return self.bounds[vertex, port]
+
+    def formula(self, derivation):
+        vertex = derivation["output"]["vertex"]
+        op = self.ops[vertex]
+        place = self.name(derivation["output"], "outputs")
+        values = {f["path"]: f["value"] for f in op["parameters"]["fields"]}
+        output = op["outputs"][derivation["output"]["port"]]
+        element = {"uint8": 1}[output["tensor"]["representation"]["dtype"]]
+        known = []
+
+        def counted(value):
+            if value > LARGEST_TENSOR:
+                self.find("PHYSICAL_TENSOR_BYTE_SPAN_OVERFLOW", place)
+                return None
+            return value
+
+        def leaf(node):
+            if node["operation"] == "literal":
+                return node["operand"]
+            if node["operation"] == "parameter_contiguous":
+                shape = values[node["parameters"][0]]
+                if min(shape) < 1:
+                    self.find("PHYSICAL_TENSOR_BYTE_SPAN_INVALID", place)
+                    return None
+                product = element
+                for extent in shape:
+                    product *= extent
+                return counted(product)
+            if node["operation"] == "parameter_projected":
+                assert node["projection_id"] == "test.fixed"
+                return values["fixed"]
+            assert node["operation"] == "input_maximum"
+            source = self.edge_into(vertex, node["input"])["source"]
+            value = self.bound(source["vertex"], source["port"])
+            tensor = self.ops[source["vertex"]]["outputs"][source["port"]]["tensor"]
+            if value is None and tensor["storage"] == "pass_through":
+                self.find("PHYSICAL_TENSOR_BYTE_SPAN_UNBOUNDED", place)
+            return value
+
+        for node in derivation["nodes"]:
+            if node["left"] is None:
+                known.append(leaf(node))
+                continue
+            left = known[node["left"]]
+            right = node["operand"] if node["right"] is None else known[node["right"]]
+            if left is None or right is None:
+                known.append(None)
+            elif node["operation"] == "multiply":
+                known.append(counted(left * right))
+            elif node["operation"] == "ceiling_divide":
+                known.append(-(-left // right))
+            elif node["operation"] == "maximum":
+                known.append(max(left, right))
+            else:
+                assert node["operation"] == "align"
+                known.append(counted(-(-left // right) * right))
+        assert [n["resolved_value"] for n in derivation["nodes"]] == known, (derivation, known)
+        return known[-1]
 
     # (basis, nominal, maximum, root, factor)
     def output(self, vertex, port):
@@ -275,6 +348,14 @@ def check(plan, counts):
     ports = sum(len(op["inputs"]) + len(op["outputs"]) for op in want.ops)
     assert len(plan["port_rates"]) == ports
 
+    for derivation in plan["tensor_byte_span_derivations"]:
+        at = derivation["output"]["vertex"], derivation["output"]["port"]
+        value = want.bound(*at)
+        assert derivation["resolved_bytes"] == value, (derivation, value)
+        stated = want.ops[at[0]]["outputs"][at[1]]["tensor"]["max_byte_span"]
+        assert stated == value, (derivation, stated)
+        counts["bytes derived" if value else "bytes unknown"] += 1
+
     active, admitted = {}, {}
     for edge in plan["payload_edges"]:
         number = edge["edge"]
@@ -301,11 +382,19 @@ def check(plan, counts):
     if max(admitted.values(), default=0) <= DEEPEST:
         for pool, provider in zip(plan["tensor_allocations"], plan["provider_allocation_plans"]):
             now, most = want.slots(pool, active), want.slots(pool, admitted)
+            span = want.bound(pool["output"]["vertex"], pool["output"]["port"])
+            assert provider["entry_bytes"] == span, (provider, span)
+            slot = None if span is None else -(-span // 256) * 256
+            assert pool["slot_bytes"] == slot, (pool, slot)
+            if slot is not None and slot * most > BITS64:
+                assert pool["slot_count"] is None and not plan["accepted"], pool
+                counts["bytes beyond 64 bits"] += 1
+                continue
             assert pool["active_slot_count"] == now, (pool, now)
             assert pool["slot_count"] == most, (pool, most)
             assert provider["active_entries"] == now and provider["admitted_entries"] == most
-            assert provider["active_bytes"] == 1_000 * now, provider
-            assert provider["admitted_bytes"] == 1_000 * most, provider
+            assert provider["active_bytes"] == (span and span * now), provider
+            assert provider["admitted_bytes"] == (span and span * most), provider
             assert provider["reserved_bytes"] is None
             counts["pools"] += 1
 
@@ -338,7 +427,9 @@ def main():
                 "RATE_OVERFLOW", "RATE_EXPECTATION_DIFFERS", "RATE_FOLLOWS_UNKNOWN",
                 "RATE_RATIO_INVALID", "CONTRACT_HORIZON_INVALID", "QUEUE_DEPTH_TOO_LARGE",
                 "QUEUE_DEPTH_BELOW_FLOOR", "QUEUE_DEPTH_BELOW_RECOMMENDATION",
-                "QUEUE_SIZING_OVERFLOW", "bad headroom"):
+                "QUEUE_SIZING_OVERFLOW", "bad headroom", "bytes derived", "bytes unknown",
+                "bytes beyond 64 bits", "PHYSICAL_TENSOR_BYTE_SPAN_INVALID",
+                "PHYSICAL_TENSOR_BYTE_SPAN_OVERFLOW", "PHYSICAL_TENSOR_BYTE_SPAN_UNBOUNDED"):
         assert counts[way] > 5, (way, counts[way])
     print(f"{len(plans)} plans, {sum(counts.values())} facts: {dict(counts)}")
 

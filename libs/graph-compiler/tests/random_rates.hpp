@@ -5,8 +5,55 @@
 #include <string>
 
 #include "random_graph.hpp"
+#include "test_derivations.hpp"
 
 namespace weftline {
+
+/// Some pools of the graph leave their bytes to a formula: over literals, inputs, a shape and a
+/// projector; most of them sensible, some beyond what 64 bits hold.
+inline void derive_some_bytes(TestGraph& graph, std::uint32_t seed) {
+  std::mt19937_64 random(seed + 200'000);
+  const auto below = [&](std::uint64_t limit) { return random() % limit; };
+  const auto number = [&]() -> std::uint64_t {
+    return below(12) == 0 ? (std::uint64_t{1} << 63) - 1 - below(3) : 1 + below(500);
+  };
+  for (VertexSnapshot& vertex : graph.snapshot().vertices) {
+    for (std::uint32_t port = 0; port < vertex.outputs.size(); ++port) {
+      auto& tensor = vertex.outputs[port].tensor;
+      if (!tensor) continue;
+      const bool pooled = tensor->storage == TensorOutputStorage::kRuntimePool;
+      if (!pooled && below(3) != 0) tensor->bounds = tensor_bounds(number());
+      if (!pooled || below(3) == 0) continue;
+      const auto leaf = [&]() -> TensorByteSpanExpression {
+        switch (below(vertex.inputs.empty() ? 3 : 6)) {
+          case 0:
+            return shape_bytes();
+          case 1:
+            return projected<&fixed_bytes>("test.fixed");
+          case 2:
+            return tensor_byte_span(number());
+          default:
+            return largest_at(static_cast<std::uint32_t>(vertex.inputs.size() - 1));
+        }
+      };
+      TensorByteSpanExpression bytes = leaf();
+      for (std::uint64_t steps = below(4); steps > 0; --steps) {
+        const std::uint64_t step = below(4);
+        bytes = step == 0   ? bytes.aligned_to(std::uint64_t{1} << below(10))
+                : step == 1 ? bytes.multiplied_by(leaf())
+                : step == 2 ? bytes.ceiling_divided_by(leaf())
+                            : bytes.maximum_with(leaf());
+      }
+      tensor->bounds = {};
+      tensor->representation.rank = 3;
+      vertex.derivations.push_back({port, {.byte_span = bytes}});
+      ResizeParams values{.fixed = number()};
+      values.shape = {static_cast<std::int64_t>(number()), 1 + static_cast<std::int64_t>(below(9)),
+                      below(10) == 0 ? 0 : 3};
+      vertex.params = ParamSet::given(values);
+    }
+  }
+}
 
 /// A random graph whose ports also state rates, ratios, horizons, bursts and samples that they
 /// keep: most of them sensible, some at the ends of what 64 bits hold, some that are none. Such a
@@ -82,6 +129,7 @@ inline TestGraph random_rate_graph(std::uint32_t seed) {
                         .window_ns = below(2) == 0 ? 0 : below(50'000'000)};
     }
   }
+  derive_some_bytes(graph, seed);
   constexpr RateRatio kHeadrooms[] = {{2, 1}, {3, 2}, {1, 1}, {65'537, 3}, {1, 2}, {kMax, 2}};
   if (below(2) == 0) graph.options.automatic_queue_sizing.headroom_ratio = kHeadrooms[below(6)];
   return graph;

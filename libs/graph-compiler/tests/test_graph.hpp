@@ -81,6 +81,22 @@ class TestGraph {
     port.tensor = spec;
     return *this;
   }
+  /// Leaves to the derivation what it derives.
+  TestGraph& derive(std::string_view name, TensorOutputDerivations derivations) {
+    const PortRef ref = output_ref(name);
+    VertexSnapshot& owner = graph_.vertices[ref.vertex.value];
+    if (auto& spec = owner.outputs[ref.port].tensor) {
+      if (derivations.byte_span) spec->bounds.max_byte_span.reset();
+      if (derivations.memory_kind) spec->representation.memory_kind.reset();
+    }
+    owner.derivations.push_back({ref.port, std::move(derivations)});
+    return *this;
+  }
+  template <class P>
+  TestGraph& params(std::string_view path, P values) {
+    vertex(path).params = ParamSet::given(std::move(values));
+    return *this;
+  }
   TestGraph& nominal(std::string_view name, Rate rate) {
     output(name).rate = {.kind = PortRateKind::kFixedNominal, .rate = rate};
     return *this;
