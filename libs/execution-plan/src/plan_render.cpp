@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "plan_names.hpp"
+#include "render_units.hpp"
+#include "temporal_render.hpp"
 #include "text.hpp"
 #include "text_table.hpp"
 #include "weftline/core/memory_kind.hpp"
@@ -27,62 +29,13 @@ std::string show(const std::optional<DeviceId>& device) {
   return device ? device->to_string() : "host";
 }
 
-/// A unit of 1,000 or 1,024 steps, one decimal rounded down: "33.3 ms", "1.2 MiB".
-template <std::size_t N>
-std::string scaled(std::uint64_t value, std::uint64_t step,
-                   const std::array<std::string_view, N>& units) {
-  std::size_t unit = 0;
-  std::uint64_t divisor = 1;
-  while (unit + 1 < N && value / divisor >= step) {
-    divisor *= step;
-    ++unit;
-  }
-  std::string out = std::to_string(value / divisor);
-  const std::uint64_t tenth = value % divisor * 10 / divisor;
-  if (tenth != 0) out.append(".").append(std::to_string(tenth));
-  return out.append(" ").append(units[unit]);
-}
-
 std::string show_bytes(std::uint64_t bytes) {
   static constexpr auto kUnits = std::to_array<std::string_view>({"B", "KiB", "MiB", "GiB", "TiB"});
   return bytes == 0 ? "unknown" : scaled(bytes, 1024, kUnits);
 }
 
-std::string show_duration(std::int64_t ns) {
-  static constexpr auto kUnits = std::to_array<std::string_view>({"ns", "us", "ms", "s"});
-  const auto size =
-      ns < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  std::string text(ns < 0 ? "-" : "");
-  return text.append(scaled(size, 1000, kUnits));
-}
-
 std::string show_count(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
-std::string show_inputs(const OperatorPlanRecord& record) {
-  std::string names;
-  for (const std::uint32_t input : record.trigger.inputs) {
-    names.append(names.empty() ? "" : ", ");
-    names.append(input < record.inputs.size() ? record.inputs[input].name : "?");
-  }
-  return names;
-}
-
-std::string show_trigger(const OperatorPlanRecord& record) {
-  const TemporalTriggerPlanRecord& trigger = record.trigger;
-  std::string text(trigger_kind_name(trigger.kind));
-  if (trigger.kind == TemporalRecordTriggerKind::kClock) {
-    text.append(" every ").append(show_duration(trigger.period_ns));
-    if (trigger.phase_ns != 0) text.append(" from ").append(show_duration(trigger.phase_ns));
-  }
-  if (trigger.kind == TemporalRecordTriggerKind::kEach)
-    text.append(" ").append(show_inputs(record));
-  if (trigger.kind == TemporalRecordTriggerKind::kAligned) {
-    text.append(" ").append(show_inputs(record));
-    text.append(" within ").append(show_duration(trigger.window_ns));
-  }
-  return text;
 }
 
 std::string show_decision(const PlanRecords& records, VertexId vertex) {
@@ -201,6 +154,12 @@ void render_edges(std::string& out, const PlanRecords& records) {
     const bool automatic = edge.depth_origin == QueueDepthOrigin::kAutomatic;
     if (automatic && edge.edge.value < records.queue_sizing_recipes.size()) {
       table.add_note(show_recipe(records.queue_sizing_recipes[edge.edge.value]));
+    }
+    if (edge.edge.value < records.edge_selections.size()) {
+      const auto& selection = records.edge_selections[edge.edge.value];
+      if (selection.origin == TemporalRecordOrigin::kAuthored) {
+        table.add_note(show_selection(selection));
+      }
     }
   }
   section(out, "Edges", table);
