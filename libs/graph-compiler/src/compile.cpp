@@ -18,6 +18,7 @@ constexpr std::array kPasses{
     Pass{passes::check_flows},
     Pass{passes::resolve_parameters},
     Pass{passes::resolve_contracts},
+    Pass{passes::resolve_selections},
     Pass{passes::place_devices},
     Pass{passes::partition},
     Pass{passes::assign_streams},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs: pools with their devices, queue depths with their recipes, streams.
+// Needs: pools with their devices, queue depths with their recipes, selections, streams.
 // Adds: slot bytes, slot counts with their contributors and dependencies, largest rank and release
 // streams of each pool, what its provider is asked for; errors for outputs that do not bound their
 // tensors and for sizes that can't be counted.
@@ -15,6 +15,8 @@
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
 //   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
+//   + caches          What selectors, windows and ReuseLast hold outside the queue (see
+//                     resolve_selections.cpp): the same.
 //   + 2 a stream      On a device, a slot that a consumer's stream reads is still out after its
 //                     callback. Two such activations a consumer are covered.
 //
@@ -93,7 +95,9 @@ class SlotHolders {
     const std::uint64_t retiring = retiring_in(edge.target.vertex);
     const std::uint64_t admitted =
         state_.plan.queue_sizing_recipes[edge.edge.value].admitted_depth + in_hand;
-    const std::uint64_t own = (keeps_older ? 1 : 0) + retained + retiring;
+    const EdgeSelectionRecord& selection = state_.plan.edge_selections[edge.edge.value];
+    const std::uint64_t own =
+        (keeps_older ? 1 : 0) + retained + selection.cache_capacity + retiring;
     dependencies_.push_back({.pool = pool_.id,
                              .edge = edge.edge,
                              .source = edge.source,
@@ -101,12 +105,25 @@ class SlotHolders {
                              .admitted_shared_slots = saturated(admitted),
                              .own_slots = saturated(own)});
     std::vector reasons{Reason::kAcceptedPublication, Reason::kFrameworkBorrow};
-    if (retained > 0) reasons.push_back(Reason::kTemporalCache);
+    add_reasons(selection, retained > 0, reasons);
     if (retiring > 0) reasons.push_back(Reason::kConsumerCudaRelease);
     if (edge.source != pool_.output) reasons.push_back(Reason::kRelay);
     contributors_.push_back(
         {state_.plan.input_name(edge.target), narrow(admitted + own), std::move(reasons)});
     follow(edge.target.vertex);
+  }
+
+  static void add_reasons(const EdgeSelectionRecord& selection, bool retains,
+                          std::vector<Reason>& reasons) {
+    const bool caches = selection.selector_cache > 0;
+    const bool latest = caches && selection.selector == InputSelectorKind::kLatestWithin;
+    const bool bracket = caches && selection.selector == InputSelectorKind::kBracketedWindow;
+    if (retains || latest) reasons.push_back(Reason::kTemporalCache);
+    if (bracket || selection.pending_cache > 0) reasons.push_back(Reason::kWindow);
+    if (selection.reuse_cache > 0) reasons.push_back(Reason::kReuseLast);
+    if (caches && selection.selector == InputSelectorKind::kDrainAll) {
+      reasons.push_back(Reason::kDrainAll);
+    }
   }
 
   /// Once for each consumer, however many of its inputs the slots reach.
