@@ -34,6 +34,7 @@ JsonValue known(T value) {
 
 inline JsonValue json(std::uint32_t value) { return value; }
 inline JsonValue json(std::uint64_t value) { return value; }
+inline JsonValue json(std::int64_t value) { return value; }
 inline JsonValue json(DeviceId device) { return device.to_string(); }
 inline JsonValue json(MemoryKind kind) { return memory_kind_name(kind); }
 inline JsonValue json(DLDataType dtype) { return dtype_name(dtype); }
@@ -59,6 +60,8 @@ JsonValue json(const TensorMemoryKindDerivationPlanRecord& derivation);
 // sizing_json.cpp, temporal_json.cpp
 JsonValue json(const OutputRateRecord& rate);
 JsonValue json(const TemporalTriggerPlanRecord& trigger);
+JsonValue json(const SourcePlanRecord& source);
+JsonValue json(const EdgeSelectionRecord& selection);
 JsonValue json(const PortRatePlanRecord& rate);
 JsonValue json(const AccumulationHorizonPlanRecord& horizon);
 JsonValue json(const HardFloorContributorRecord& contributor);

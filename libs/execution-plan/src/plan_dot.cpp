@@ -11,6 +11,7 @@
 
 #include "plan_names.hpp"
 #include "quantities.hpp"
+#include "temporal_render.hpp"
 #include "text.hpp"
 #include "weftline/core/memory_kind.hpp"
 
@@ -99,7 +100,7 @@ class Dot {
 
   void draw_operator(const OperatorPlanRecord& op, std::string_view indent) {
     Label label;
-    label.line(op.path).line(op.type_id).line("on " + trigger_text(op));
+    label.line(op.path).line(op.type_id).line(show_trigger(op));
     if (op.device) {
       label.line(op.device->to_string() +
                  (op.stream.valid() ? ", stream " + std::to_string(op.stream.value) : ""));
@@ -152,14 +153,6 @@ class Dot {
       out_.append("  ").append(vertex_name(edge.source.vertex)).append(" -> endpoint");
       out_.append(std::to_string(edge.endpoint.value)).append(";\n");
     }
-  }
-
-  static std::string trigger_text(const OperatorPlanRecord& op) {
-    std::string text(trigger_kind_name(op.trigger.kind));
-    if (op.trigger.kind == TemporalRecordTriggerKind::kClock) {
-      text.append(" every ").append(show_duration(op.trigger.period_ns));
-    }
-    return text;
   }
 
   const PlanRecords& plan_;

@@ -121,6 +121,7 @@ static JsonValue json(const OperatorPlanRecord& record) {
                 {"parameters", optional(record.parameters)},
                 {"partition", json(record.partition)},
                 {"path", text(record.path)},
+                {"sources", list(record.sources)},
                 {"stream", json(record.stream)},
                 {"trigger", json(record.trigger)},
                 {"type_id", text(record.type_id)},
@@ -244,6 +245,7 @@ void write_plan(const PlanRecords& records, JsonWriter::Sink sink) {
   write_list(writer, "cuda_compute_streams", records.cuda_compute_streams);
   write_value(writer, "device_catalog", json(records.device_catalog));
   write_list(writer, "diagnostics", records.diagnostics);
+  write_list(writer, "edge_selections", records.edge_selections);
   write_value(writer, "endpoint_catalog", json(records.endpoint_catalog));
   write_list(writer, "execution_partitions", records.execution_partitions);
   write_list(writer, "export_edges", records.export_edges);

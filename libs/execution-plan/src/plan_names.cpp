@@ -33,6 +33,46 @@ std::string_view trigger_origin_name(TemporalRecordOrigin origin) noexcept {
   return name_of(origin, kNames);
 }
 
+std::string_view phase_origin_name(ClockPhaseOrigin origin) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"captured_at_start", "explicit_absolute"});
+  return name_of(origin, kNames);
+}
+
+std::string_view violation_name(OnViolation violation) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"report", "degrade", "fail_run"});
+  return name_of(violation, kNames);
+}
+
+std::string_view source_kind_name(ReadinessSourceKind kind) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"notification", "readable", "doorbell", "spin"});
+  return name_of(kind, kNames);
+}
+
+std::string_view wake_requirement_name(ReadinessWakeRequirement wake) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"deployment_selected", "busy_poll_required"});
+  return name_of(wake, kNames);
+}
+
+std::string_view selector_name(InputSelectorKind selector) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"exact", "latest_within", "drain_all", "bracketed_window"});
+  return name_of(selector, kNames);
+}
+
+std::string_view missing_data_name(MissingDataKind missing) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"skip", "reuse_last", "safe_default", "absent", "fail"});
+  return name_of(missing, kNames);
+}
+
+std::string_view cardinality_name(SelectionCardinality cardinality) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"one", "batch"});
+  return name_of(cardinality, kNames);
+}
+
 std::string_view queue_policy_name(QueuePolicy policy) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>({"blocking", "drop_oldest"});
   return name_of(policy, kNames);
@@ -85,7 +125,8 @@ std::string_view rate_basis_name(PortRateBasis basis) noexcept {
 
 std::string_view horizon_basis_name(AccumulationHorizonBasis basis) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>(
-      {"none", "declared", "aligned_partner", "partner_unknown", "partner_selectable"});
+      {"none", "declared", "aligned_partner", "partner_unknown", "partner_selectable",
+       "activation_period", "bracket", "window_wait"});
   return name_of(basis, kNames);
 }
 

@@ -12,6 +12,13 @@ namespace weftline {
 [[nodiscard]] std::string_view severity_name(DiagnosticSeverity severity) noexcept;
 [[nodiscard]] std::string_view trigger_kind_name(TemporalRecordTriggerKind kind) noexcept;
 [[nodiscard]] std::string_view trigger_origin_name(TemporalRecordOrigin origin) noexcept;
+[[nodiscard]] std::string_view phase_origin_name(ClockPhaseOrigin origin) noexcept;
+[[nodiscard]] std::string_view violation_name(OnViolation violation) noexcept;
+[[nodiscard]] std::string_view source_kind_name(ReadinessSourceKind kind) noexcept;
+[[nodiscard]] std::string_view wake_requirement_name(ReadinessWakeRequirement wake) noexcept;
+[[nodiscard]] std::string_view selector_name(InputSelectorKind selector) noexcept;
+[[nodiscard]] std::string_view missing_data_name(MissingDataKind missing) noexcept;
+[[nodiscard]] std::string_view cardinality_name(SelectionCardinality cardinality) noexcept;
 [[nodiscard]] std::string_view queue_policy_name(QueuePolicy policy) noexcept;
 [[nodiscard]] std::string_view depth_origin_name(QueueDepthOrigin origin) noexcept;
 [[nodiscard]] std::string_view partition_origin_name(ExecutionPartitionOrigin origin) noexcept;

@@ -7,6 +7,7 @@
 #include "derivation_render.hpp"
 #include "plan_names.hpp"
 #include "quantities.hpp"
+#include "temporal_render.hpp"
 #include "text.hpp"
 #include "text_table.hpp"
 #include "weftline/core/memory_kind.hpp"
@@ -30,31 +31,6 @@ std::string show(const std::optional<DeviceId>& device) {
 
 std::string show_count(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
-std::string show_inputs(const OperatorPlanRecord& record) {
-  std::string names;
-  for (const std::uint32_t input : record.trigger.inputs) {
-    names.append(names.empty() ? "" : ", ");
-    names.append(input < record.inputs.size() ? record.inputs[input].name : "?");
-  }
-  return names;
-}
-
-std::string show_trigger(const OperatorPlanRecord& record) {
-  const TemporalTriggerPlanRecord& trigger = record.trigger;
-  std::string text(trigger_kind_name(trigger.kind));
-  if (trigger.kind == TemporalRecordTriggerKind::kClock) {
-    text.append(" every ").append(show_duration(trigger.period_ns));
-    if (trigger.phase_ns != 0) text.append(" from ").append(show_duration(trigger.phase_ns));
-  }
-  if (trigger.kind == TemporalRecordTriggerKind::kEach)
-    text.append(" ").append(show_inputs(record));
-  if (trigger.kind == TemporalRecordTriggerKind::kAligned) {
-    text.append(" ").append(show_inputs(record));
-    text.append(" within ").append(show_duration(trigger.window_ns));
-  }
-  return text;
 }
 
 std::string show_decision(const PlanRecords& records, VertexId vertex) {
@@ -172,6 +148,12 @@ void render_edges(std::string& out, const PlanRecords& records) {
     const bool automatic = edge.depth_origin == QueueDepthOrigin::kAutomatic;
     if (automatic && edge.edge.value < records.queue_sizing_recipes.size()) {
       table.add_note(show_recipe(records.queue_sizing_recipes[edge.edge.value]));
+    }
+    if (edge.edge.value < records.edge_selections.size()) {
+      const auto& selection = records.edge_selections[edge.edge.value];
+      if (selection.origin == TemporalRecordOrigin::kAuthored) {
+        table.add_note(show_selection(selection));
+      }
     }
   }
   section(out, "Edges", table);

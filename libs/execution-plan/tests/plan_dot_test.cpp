@@ -36,8 +36,8 @@ TEST_CASE("a plan is drawn with its lanes, edges, fences, pools and endpoints") 
   subgraph cluster_0 {
     label="auto:camera";
     style=rounded;
-    op0 [label="camera\nCamera\non clock every 33.3 ms\nemulated:0, stream 0", fillcolor="#a6cee3"];
-    op1 [label="gray\nGray\non any_input\nemulated:0, stream 0", fillcolor="#a6cee3"];
+    op0 [label="camera\nCamera\nevery 33.3 ms\nemulated:0, stream 0", fillcolor="#a6cee3"];
+    op1 [label="gray\nGray\neach in\nemulated:0, stream 0", fillcolor="#a6cee3"];
   }
   op0 -> op1 [label="frames → in\ndepth 4, no fence", penwidth=2.5];
   pool0 [shape=cylinder, fillcolor="white", label="pool of camera.frames\n8 × 1 KiB\ncuda_device on emulated:0"];

@@ -79,13 +79,20 @@ TEST_CASE("an operator is written with its ports, trigger and place") {
           R"("sensitive":true,"type":"string","unit":"","value":null}],"metadata_hash":")" +
           kNoHash + R"(","schema_id":"com.example.Camera","schema_version":3,"structural_hash":")" +
           kNoHash +
-          R"("},"partition":0,"path":"camera","stream":0,)"
-          R"("trigger":{"clock":0,"inputs":[],"kind":"clock","origin":"authored",)"
-          R"("period_ns":33333333,"phase_ns":0,"window_ns":null},"type_id":"Camera",)"
+          R"("},"partition":0,"path":"camera","sources":[],"stream":0,)"
+          R"("trigger":{"bounded_state_capacity":0,"clock":0,"complete_after_computes":null,)"
+          R"("inputs":[],"kind":"clock","max_pending_windows":null,"max_start_delay_ns":null,)"
+          R"("max_wait_ns":null,"on_violation":null,"origin":"authored","period_ns":33333333,)"
+          R"("phase_ns":0,"phase_origin":"captured_at_start","presence_guaranteed_inputs":[],)"
+          R"("reference_clock":null,"source":null,"window_ns":null},"type_id":"Camera",)"
           R"("type_version":2})");
   CHECK(operators[1].find("trigger")->dump() ==
-        R"({"clock":null,"inputs":[0],"kind":"any_input","origin":"core_synthesized",)"
-        R"("period_ns":null,"phase_ns":null,"window_ns":null})");
+        R"({"bounded_state_capacity":0,"clock":null,"complete_after_computes":null,)"
+        R"("inputs":[0],"kind":"any_input","max_pending_windows":null,)"
+        R"("max_start_delay_ns":null,"max_wait_ns":null,"on_violation":null,)"
+        R"("origin":"core_synthesized","period_ns":null,"phase_ns":null,"phase_origin":null,)"
+        R"("presence_guaranteed_inputs":[],"reference_clock":null,"source":null,)"
+        R"("window_ns":null})");
   CHECK(operators[1].find("parameters")->is_null());
 }
 

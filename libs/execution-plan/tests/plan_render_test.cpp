@@ -14,9 +14,9 @@ TEST_CASE("a plan is rendered in sections of fixed columns") {
   2 operators, 1 partition, 1 edge, 1 stream, 1 pool with 8 KiB, 1 endpoint
 
 Partitions
-  id  name         origin     operator  type       trigger              device      stream  placed by
-   0  auto:camera  automatic  camera    Camera v2  clock every 33.3 ms  emulated:0       0  start: nothing leads here
-                              gray      Gray v1    any_input            emulated:0       0  join: continues the chain of camera
+  id  name         origin     operator  type       trigger        device      stream  placed by
+   0  auto:camera  automatic  camera    Camera v2  every 33.3 ms  emulated:0       0  start: nothing leads here
+                              gray      Gray v1    each in        emulated:0       0  join: continues the chain of camera
 
 Parameters
   operator  parameter  type    value        may change

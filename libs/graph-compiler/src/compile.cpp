@@ -14,10 +14,13 @@ using Pass = void (*)(CompileState&);
 
 /// In order. A pass relies on the records of those before it, see the head of each file.
 constexpr std::array kPasses{
+    // One a line.
+    // clang-format off
     Pass{passes::snapshot},
     Pass{passes::check_flows},
     Pass{passes::resolve_parameters},
     Pass{passes::resolve_contracts},
+    Pass{passes::resolve_selections},
     Pass{passes::derive_memory_kinds},
     Pass{passes::check_tensors},
     Pass{passes::place_devices},
@@ -30,6 +33,7 @@ constexpr std::array kPasses{
     Pass{passes::size_pools},
     Pass{passes::freeze_endpoints},
     Pass{passes::seal},
+    // clang-format on
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct DiagnosticCase {
 // together they provoke every token.
 
 std::vector<DiagnosticCase> derivation_diagnostic_cases();
+std::vector<DiagnosticCase> temporal_diagnostic_cases();
 
 template <class Change>
 TestGraph changed(TestGraph graph, Change change) {

@@ -116,66 +116,12 @@ std::vector<Case> general_cases() {
       {"a URI of another scheme", exporting("http://t"),
        "error CATALOG_URI_INVALID at endpoint t: endpoint 't': uri is 'http://t'; write "
        "weftline://<path> in at most 1024 printing characters\n"},
-      {"OnAligned with one input",
-       joined({.kind = Kind::kAligned, .inputs = {1, 1}, .window_ns = 5}),
-       "error CONTRACT_ALIGNED_INPUTS at join: OnAligned names 2 inputs, 1 of them distinct. Fix: "
-       "name two or more inputs, each once\n"
-       "error CONTRACT_SIDE_INPUT_UNSUPPORTED at join.left: the operator's trigger does not name "
-       "this input, so it would never be received. Fix: name it in the trigger, or use "
-       "OnAnyInput\n"},
       {"samples that pile up for no time", paced(Rate::hz(60), Horizon::seconds(0, 15)),
        "error CONTRACT_HORIZON_INVALID at b.in: the contract lets samples pile up for 0/15 s. Fix: "
        "give Contract::accumulates() a positive Horizon\n"},
       {"samples that pile up without end", paced(Rate::hz(60), Horizon::seconds(1, 0)),
        "error CONTRACT_HORIZON_INVALID at b.in: the contract lets samples pile up for 1/0 s. Fix: "
        "give Contract::accumulates() a positive Horizon\n"},
-      {"OnEach with another operator's input",
-       changed(linear(),
-               [](TestGraph& graph) {
-                 graph.trigger("b", {.kind = Kind::kEach, .inputs = {0, 3}});
-               }),
-       "error CONTRACT_INPUT_UNKNOWN at b: its trigger names input number 3 of 1. Fix: name inputs "
-       "of this operator that setup() declares\n"},
-      {"a trigger of a later version",
-       changed(
-           linear(),
-           [](TestGraph& graph) { graph.trigger("b", {.kind = Kind::kWindow, .inputs = {0}}); }),
-       "error CONTRACT_KIND_UNSUPPORTED at b: its trigger is of kind 8, which this version can't "
-       "run. Fix: use OnEach, OnAnyInput, OnClock or OnAligned\n"},
-      {"OnClock without a period",
-       changed(
-           linear(),
-           [](TestGraph& graph) { graph.trigger("a", {.kind = Kind::kClock, .period_ns = 0}); }),
-       "error CONTRACT_PERIOD_INVALID at a: a period of 0 ns never ticks. Fix: give OnClock a "
-       "period of at least 1 ns\n"},
-      {"OnClock with a negative phase",
-       changed(linear(),
-               [](TestGraph& graph) {
-                 graph.trigger("a", {.kind = Kind::kClock, .period_ns = 5, .phase_ns = -1});
-               }),
-       "error CONTRACT_PHASE_INVALID at a: a phase of -1 ns lies before the start. Fix: give "
-       "OnClock a phase of 0 or more\n"},
-      {"OnClock on a clock that somebody drives",
-       changed(
-           linear(),
-           [](TestGraph& graph) { graph.snapshot().clocks.front().independent_progress = false; }),
-       "error CONTRACT_CLOCK_NOT_INDEPENDENT at a: OnClock ticks on the default clock \"clock\", "
-       "whose time does not go on by itself, so no lane can sleep until a tick. Fix: make a clock "
-       "with independent_progress() the default, or trigger by an input\n"},
-      {"an input beside OnEach", joined({.kind = Kind::kEach, .inputs = {0}}),
-       "error CONTRACT_SIDE_INPUT_UNSUPPORTED at join.right: the operator's trigger does not name "
-       "this input, so it would never be received. Fix: name it in the trigger, or use "
-       "OnAnyInput\n"},
-      {"inputs beside OnClock",
-       changed(
-           linear(),
-           [](TestGraph& graph) { graph.trigger("b", {.kind = Kind::kClock, .period_ns = 5}); }),
-       "error CONTRACT_SIDE_INPUT_UNSUPPORTED at b.in: the operator's trigger does not name this "
-       "input, so it would never be received. Fix: name it in the trigger, or use OnAnyInput\n"},
-      {"OnAligned with a negative window",
-       joined({.kind = Kind::kAligned, .inputs = {0, 1}, .window_ns = -5}),
-       "error CONTRACT_WINDOW_INVALID at join: a window of -5 ns admits no samples. Fix: give "
-       "OnAligned a window of 0 or more\n"},
       {"a device that the target lacks",
        changed(pooled(MemoryKind::kCudaDevice),
                [](TestGraph& graph) { graph.bind("a", "out", kCuda7); }),
@@ -280,7 +226,8 @@ std::vector<Case> general_cases() {
       {"a source without a trigger",
        changed(linear(), [](TestGraph& graph) { graph.vertex("a").trigger.reset(); }),
        "error OPERATOR_TRIGGER_MISSING at a: the operator has no input, and its contract names no "
-       "trigger of its own. Fix: return a Contract with OnClock from contract()\n"},
+       "trigger of its own. Fix: return a Contract with OnClock or with a readiness source from "
+       "contract()\n"},
       {"a required parameter that nobody gave",
        changed(
            linear(),
@@ -536,7 +483,8 @@ std::vector<Case> general_cases() {
 
 std::vector<Case> cases() {
   std::vector<Case> all = general_cases();
-  for (std::vector<Case>& area : std::to_array({derivation_diagnostic_cases()})) {
+  for (std::vector<Case>& area :
+       std::to_array({derivation_diagnostic_cases(), temporal_diagnostic_cases()})) {
     std::ranges::move(area, std::back_inserter(all));
   }
   return all;
@@ -583,7 +531,7 @@ TEST_CASE("all mistakes of a graph are reported at once") {
   for (const Diagnostic& diagnostic : plan.diagnostics()) tokens.push_back(diagnostic.token);
   CHECK_FALSE(plan.ok());
   CHECK(tokens ==
-        std::vector<std::string>{"CONTRACT_SIDE_INPUT_UNSUPPORTED", "GRAPH_INPUT_UNCONNECTED",
+        std::vector<std::string>{"CONTRACT_SIDE_INPUT_UNSELECTED", "GRAPH_INPUT_UNCONNECTED",
                                  "GRAPH_OUTPUT_UNCONNECTED", "GRAPH_OUTPUT_UNCONNECTED",
                                  "PARTITION_EMPTY", "QUEUE_DEPTH_TOO_LARGE",
                                  "RUNTIME_CLOCK_BINDING_UNAVAILABLE", "TENSOR_POOL_KIND_MISSING"});

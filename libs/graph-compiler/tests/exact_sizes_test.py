@@ -210,8 +210,31 @@ class Expected:
                 return ("none", None)
             return ("declared", value)
         trigger = self.ops[vertex]["trigger"]
-        if trigger["kind"] != "aligned" or port not in trigger["inputs"]:
+        if port not in trigger["inputs"]:
+            return self.side_horizon(edge, trigger)
+        if trigger["kind"] == "window":
+            return ("window_wait", Fraction(trigger["max_wait_ns"], 10**9))
+        if trigger["kind"] == "aligned":
+            return self.partners(edge, trigger, trigger["window_ns"], "aligned_partner")
+        return ("none", None)
+
+    def side_horizon(self, edge, trigger):
+        """What is not waited for: taken with each activation, or into a cache as it comes."""
+        selection = self.plan["edge_selections"][edge["edge"]]
+        if selection["selector"] == "latest_within":
             return ("none", None)
+        if selection["selector"] == "bracketed_window":
+            length = selection["lookbehind_ns"] + selection["lookahead_ns"]
+            return ("bracket", Fraction(length + (trigger["max_wait_ns"] or 0), 10**9))
+        if trigger["kind"] == "clock":
+            return ("activation_period", Fraction(trigger["period_ns"], 10**9))
+        if trigger["kind"] not in ("each", "aligned", "window"):
+            return ("none", None)
+        more = {"each": 0, "aligned": trigger["window_ns"], "window": trigger["max_wait_ns"]}
+        return self.partners(edge, trigger, more[trigger["kind"]], "activation_period")
+
+    def partners(self, edge, trigger, more_ns, basis):
+        vertex, port = edge["target"]["vertex"], edge["target"]["port"]
         periods = []
         for other in trigger["inputs"]:
             if other == port:
@@ -222,11 +245,23 @@ class Expected:
             if self.selectable(root):
                 return ("partner_selectable", None)
             periods.append(1 / nominal)
-        seconds = max(periods) + Fraction(trigger["window_ns"], 10**9)
+        seconds = max(periods) + Fraction(more_ns, 10**9)
         if not fits(seconds):
             self.find("RATE_OVERFLOW", self.edge_name(edge))
             return ("partner_unknown", None)
-        return ("aligned_partner", seconds)
+        return (basis, seconds)
+
+    def cache(self, edge):
+        """Samples held outside the queue: the selector's, those to reuse, open windows' anchors."""
+        trigger = self.ops[edge["target"]["vertex"]]["trigger"]
+        selection = self.plan["edge_selections"][edge["edge"]]
+        most = selection["max_selected_samples"]
+        triggers = edge["target"]["port"] in trigger["inputs"]
+        own = {"exact": 0, "latest_within": 1, "drain_all": most,
+               "bracketed_window": most + 1}[selection["selector"]]
+        reuse = most if selection["missing"] == "reuse_last" else 0
+        pending = trigger["max_pending_windows"] if triggers and trigger["kind"] == "window" else 0
+        return own, reuse, pending
 
     def input(self, vertex, port):
         basis, nominal, maximum, root, factor = self.upstream(vertex, port)
@@ -250,8 +285,13 @@ class Expected:
         place = self.edge_name(edge)
         source = edge["source"]
         burst = self.ops[source["vertex"]]["outputs"][source["port"]]["max_emits_per_compute"]
-        floor = burst if edge["queue_policy"] == "blocking" else 1
         target = edge["target"]
+        floor = 1
+        if edge["queue_policy"] == "blocking":
+            # The first sample beyond its reference stays for the selector.
+            stays = self.plan["edge_selections"][edge["edge"]]["selector"] != "drain_all"
+            side = target["port"] not in self.ops[target["vertex"]]["trigger"]["inputs"]
+            floor = burst + (1 if side and stays else 0)
         basis, nominal, maximum, _, _ = inputs[target["vertex"], target["port"]]
         hinted = self.ops[target["vertex"]]["inputs"][target["port"]]["expected_rate"] is not None
         seconds = self.horizon(edge)[1]
@@ -315,8 +355,9 @@ class Expected:
                 longest = max(longest, depths[edge["edge"]] + (1 if blocking else 0))
                 own += 0 if blocking else 1
                 own += consumer["inputs"][target["port"]]["retained_samples"]
+                own += sum(self.cache(edge))
                 if pool["device"] is not None and consumer["stream"] is not None:
-                    own += 2
+                    own += 2 * self.plan["edge_selections"][edge["edge"]]["max_selected_samples"]
                 for number, output in enumerate(consumer["outputs"]):
                     if passes_through(output):
                         further += behind(target["vertex"], number)
@@ -325,6 +366,32 @@ class Expected:
         output = pool["output"]
         burst = self.ops[output["vertex"]]["outputs"][output["port"]]["max_emits_per_compute"]
         return burst + behind(output["vertex"], output["port"])
+
+
+def check_selection(want, edge, counts):
+    selection = want.plan["edge_selections"][edge["edge"]]
+    trigger = want.ops[edge["target"]["vertex"]]["trigger"]
+    port = edge["target"]["port"]
+    own, reuse, pending = want.cache(edge)
+    assert selection["edge"] == edge["edge"]
+    assert selection["triggering"] == (port in trigger["inputs"]), selection
+    assert selection["selector_cache"] == own, (selection, own)
+    assert selection["reuse_cache"] == reuse, (selection, reuse)
+    assert selection["pending_cache"] == pending, (selection, pending)
+    assert selection["cache_capacity"] == own + reuse + pending, selection
+    batch = selection["selector"] in ("drain_all", "bracketed_window")
+    assert selection["cardinality"] == ("batch" if batch else "one"), selection
+    assert batch or selection["max_selected_samples"] == 1, selection
+    sure = selection["triggering"] and (
+        trigger["kind"] != "any_input" or len(want.ops[edge["target"]["vertex"]]["inputs"]) == 1)
+    assert (port in trigger["presence_guaranteed_inputs"]) == sure, (selection, trigger)
+    assert (selection["missing"] is None) == selection["triggering"], selection
+    states = {"clock": 1, "window": trigger["max_pending_windows"], "each": 0, "any_input": 0,
+              "aligned": 0, "spin": 1}
+    if trigger["kind"] in states:
+        assert trigger["bounded_state_capacity"] == states[trigger["kind"]], trigger
+    counts[selection["selector"]] += 1
+    counts["trigger " + trigger["kind"]] += 1
 
 
 def check(plan, counts):
@@ -375,6 +442,7 @@ def check(plan, counts):
         assert edge["queue_depth"] == (depth if depth <= MOST_SLOTS else None), (edge, depth)
         if top <= MOST_SLOTS:
             assert recipe["admitted_depth"] == top, (recipe, top)
+        check_selection(want, edge, counts)
         active[number], admitted[number] = depth, top
         counts[evidence] += 1
         counts[basis] += 1
@@ -423,7 +491,9 @@ def main():
     for way in ("declared", "followed", "upstream", "expected", "unresolved", "undeclared",
                 "sufficient", "rate_undeclared", "rate_unresolved", "rate_without_maximum",
                 "horizon_absent", "size_overflow", "none", "aligned_partner", "partner_unknown",
-                "partner_selectable", "pools", "RATE_INVALID", "RATE_ABOVE_MAXIMUM",
+                "partner_selectable", "activation_period", "bracket", "window_wait", "exact",
+                "latest_within", "drain_all", "bracketed_window", "trigger each", "trigger clock",
+                "trigger aligned", "trigger window", "trigger spin", "trigger any_input", "pools", "RATE_INVALID", "RATE_ABOVE_MAXIMUM",
                 "RATE_OVERFLOW", "RATE_EXPECTATION_DIFFERS", "RATE_FOLLOWS_UNKNOWN",
                 "RATE_RATIO_INVALID", "CONTRACT_HORIZON_INVALID", "QUEUE_DEPTH_TOO_LARGE",
                 "QUEUE_DEPTH_BELOW_FLOOR", "QUEUE_DEPTH_BELOW_RECOMMENDATION",

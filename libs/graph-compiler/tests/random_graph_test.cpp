@@ -125,6 +125,22 @@ void check_fusion(const PlanRecords& plan) {
   }
 }
 
+/// What a consumer holds outside the queue of an edge.
+std::uint32_t held_beside(const PlanRecords& plan, const PayloadEdgePlanRecord& edge) {
+  const EdgeSelectionRecord& selection = plan.edge_selections[edge.edge.value];
+  const TemporalTriggerPlanRecord& trigger = plan.operators[edge.target.vertex.value].trigger;
+  const bool triggers = std::ranges::find(trigger.inputs, edge.target.port) != trigger.inputs.end();
+  std::uint32_t held = 0;
+  if (triggers && trigger.kind == TemporalRecordTriggerKind::kWindow) {
+    held += trigger.max_pending_windows;
+  }
+  if (!triggers && selection.selector == InputSelectorKind::kLatestWithin) ++held;
+  if (selection.cardinality == SelectionCardinality::kBatch) held += selection.max_selected_samples;
+  if (selection.selector == InputSelectorKind::kBracketedWindow) ++held;
+  if (selection.missing == MissingDataKind::kReuseLast) held += selection.max_selected_samples;
+  return held;
+}
+
 /// The slot count again, by recursion over the flow.
 std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanRecord& pool) {
   std::set<PortRef> seen;
@@ -144,7 +160,10 @@ std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanR
         ++keepers;
       }
       const auto& consumer = plan.operators[edge.target.vertex.value];
-      if (consumer.stream.valid()) ++reading_arms;
+      further += held_beside(plan, edge);
+      if (consumer.stream.valid()) {
+        reading_arms += plan.edge_selections[edge.edge.value].max_selected_samples;
+      }
       for (std::uint32_t port = 0; port < consumer.outputs.size(); ++port) {
         const auto& next = consumer.outputs[port];
         const bool own = next.tensor && next.tensor->storage == TensorOutputStorage::kRuntimePool;

@@ -123,7 +123,7 @@ inline TestGraph random_rate_graph(std::uint32_t seed) {
       if (below(3) == 0) input.accumulates_over = horizon();
       if (below(4) == 0) input.retained_samples = below(9);
     }
-    if (vertex.inputs.size() > 1 && below(2) == 0) {
+    if (vertex.inputs.size() > 1 && vertex.contract.selections.empty() && below(2) == 0) {
       vertex.trigger = {.kind = TemporalRecordTriggerKind::kAligned,
                         .inputs = {0, 1},
                         .window_ns = below(2) == 0 ? 0 : below(50'000'000)};

@@ -119,6 +119,17 @@ class TestGraph {
     vertex(path).trigger = std::move(record);
     return *this;
   }
+  /// The contract selects from the input; which one it is, is filled in.
+  TestGraph& select(std::string_view name, InputSelectionSnapshot selection) {
+    const PortRef ref = input_ref(name);
+    selection.input = ref.port;
+    graph_.vertices[ref.vertex.value].contract.selections.push_back(std::move(selection));
+    return *this;
+  }
+  TestGraph& readiness(std::string_view path, SourceSnapshot source) {
+    vertex(path).contract.sources.push_back(std::move(source));
+    return *this;
+  }
   TestGraph& place(std::string_view path, const std::string& partition) {
     auto& names = graph_.partitions;
     const auto found = std::ranges::find(names, partition);

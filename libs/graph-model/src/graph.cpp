@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "contract_freeze.hpp"
 #include "weftline/graph/tensor_refinement.hpp"
 
 namespace weftline {
@@ -39,42 +40,6 @@ std::string describe_ports(const OperatorSpec& spec) {
   for (std::size_t index = 0; index < spec.outputs().size(); ++index)
     add("output", index, spec.outputs()[index]);
   return text.empty() ? "no ports" : text;
-}
-
-/// Contract triggers name ports by reference; the plan names them by index.
-std::uint32_t input_index(const OperatorSpec& spec, const InputPort& port,
-                          const std::string& path) {
-  const auto& inputs = spec.inputs();
-  const auto found = std::ranges::find_if(
-      inputs, [&](const InputDeclaration& input) { return input.port == &port; });
-  if (found == inputs.end()) {
-    refuse("CONTRACT_INPUT_FOREIGN",
-           "operator " + path + ": its contract names an input that setup() did not declare");
-  }
-  return static_cast<std::uint32_t>(found - inputs.begin());
-}
-
-TemporalTriggerPlanRecord freeze(const Trigger& trigger, const OperatorSpec& spec,
-                                 const std::string& path) {
-  TemporalTriggerPlanRecord record;
-  if (const auto* each = std::get_if<OnEach>(&trigger)) {
-    record.kind = TemporalRecordTriggerKind::kEach;
-    record.inputs.push_back(input_index(spec, each->input, path));
-  } else if (const auto* clock = std::get_if<OnClock>(&trigger)) {
-    record.kind = TemporalRecordTriggerKind::kClock;
-    record.period_ns = clock->period.count();
-    record.phase_ns = clock->phase.count();
-  } else if (const auto* aligned = std::get_if<OnAligned>(&trigger)) {
-    record.kind = TemporalRecordTriggerKind::kAligned;
-    record.window_ns = aligned->window.count();
-    for (const InputPort& input : aligned->inputs) {
-      record.inputs.push_back(input_index(spec, input, path));
-    }
-  } else {
-    record.kind = TemporalRecordTriggerKind::kAnyInput;
-    for (const auto& input : spec.inputs()) record.inputs.push_back(input.port->index());
-  }
-  return record;
 }
 
 }  // namespace
@@ -277,13 +242,7 @@ GraphSnapshot Graph::snapshot() const {
       vertex.outputs.push_back(
           {output.name, output.payload, output.tensor, output.rate, output.max_emits_per_compute});
     }
-    const Contract contract = instance->contract();
-    if (const auto& trigger = contract.trigger()) {
-      vertex.trigger = freeze(*trigger, spec, authored.path);
-    }
-    for (const Accumulation& each : contract.accumulations()) {
-      vertex.inputs[input_index(spec, each.input, authored.path)].accumulates_over = each.horizon;
-    }
+    freeze_contract(instance->contract(), spec, vertex);
     snapshot.vertices.push_back(std::move(vertex));
   }
   return snapshot;

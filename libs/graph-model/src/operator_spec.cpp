@@ -8,6 +8,12 @@
 namespace weftline {
 namespace {
 
+const std::string& name_of(const SourceDeclaration& source) { return source.record.name; }
+template <class Port>
+const std::string& name_of(const Port& port) {
+  return port.name;
+}
+
 template <class Declarations>
 void check_new_port(const Declarations& declared, const std::string& name, bool already_declared,
                     std::string_view direction) {
@@ -21,7 +27,7 @@ void check_new_port(const Declarations& declared, const std::string& name, bool 
     refuse("PORT_NAME_INVALID",
            "a port's name is one or more of [A-Za-z0-9_-], not \"" + name + "\"");
   }
-  if (std::ranges::any_of(declared, [&](const auto& port) { return port.name == name; })) {
+  if (std::ranges::any_of(declared, [&](const auto& port) { return name_of(port) == name; })) {
     refuse("PORT_NAME_DUPLICATE", "two " + std::string(direction) + "s are called \"" + name +
                                       "\"; give each its own name");
   }
@@ -47,6 +53,13 @@ OutputSpecBuilder OperatorSpec::add_output(OutputPort& port, std::string name,
   port.declare(static_cast<std::uint32_t>(outputs_.size()));
   outputs_.push_back({std::move(name), std::move(payload), &ops, &port, {}, {}, 1, {}});
   return {*this, outputs_.size() - 1};
+}
+
+std::size_t OperatorSpec::add_source(ReadinessSourceRef& ref, SourcePlanRecord record) {
+  check_new_port(sources_, record.name, ref.declared(), "source");
+  ref.declare(static_cast<std::uint32_t>(sources_.size()));
+  sources_.push_back({std::move(record), {}, &ref});
+  return sources_.size() - 1;
 }
 
 namespace {

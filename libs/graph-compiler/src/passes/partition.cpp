@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs: operators, edges, the order of the flow.
+// Needs: operators with their triggers, edges, the order of the flow.
 // Adds: the partitions, each operator's partition and the reason for it; which edges lead from one
 // partition to another; a warning for authored partitions without operators.
 //
-// Operators that no authored partition names are placed along the flow: one without inputs starts a
-// lane of its own, one that continues a linear chain joins the lane of its producer, and each leg
-// of a fork and each meeting of flows starts a lane. Authored lanes stay as they were written: no
-// other operator joins them. An exported topic is no leg: sending takes no lane.
+// Operators that no authored partition names are placed along the flow: one without inputs, or
+// with a clock or readiness source for a trigger, starts a lane of its own, one that continues a
+// linear chain joins the lane of its producer, and each leg of a fork and each meeting of flows
+// starts a lane. Authored lanes stay as they were written: no other operator joins them. An
+// exported topic is no leg: sending takes no lane.
 
 #include <algorithm>
 #include <limits>
@@ -20,6 +21,13 @@ namespace weftline::passes {
 namespace {
 
 using Kind = PartitionDecisionKind;
+
+/// Such an operator is a root of its own, whatever it takes from others when it runs.
+bool runs_by_itself(TemporalRecordTriggerKind trigger) {
+  using Triggers = TemporalRecordTriggerKind;
+  return trigger == Triggers::kClock ||
+         (trigger >= Triggers::kReadable && trigger <= Triggers::kSpin);
+}
 
 class Partitioner {
  public:
@@ -97,6 +105,10 @@ class Partitioner {
     const auto& incoming = state_.incoming[vertex.value];
     if (incoming.empty()) {
       record(vertex, Kind::kStart, "nothing leads here");
+      return;
+    }
+    if (runs_by_itself(state_.op(vertex).trigger.kind)) {
+      record(vertex, Kind::kStart, "runs by its own clock or source, not with what leads here");
       return;
     }
     if (incoming.size() > 1) {

@@ -12,6 +12,7 @@ void snapshot(CompileState& state);
 void check_flows(CompileState& state);
 void resolve_parameters(CompileState& state);
 void resolve_contracts(CompileState& state);
+void resolve_selections(CompileState& state);
 void derive_memory_kinds(CompileState& state);
 void check_tensors(CompileState& state);
 void place_devices(CompileState& state);

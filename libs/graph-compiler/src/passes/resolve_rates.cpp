@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs: operators with their contracts, edges, the order of the flow.
+// Needs: operators with their triggers, edges with their selections, the order of the flow.
 // Adds: the rate of every port and the accumulation horizon of every edge, exact; errors for rates,
 // ratios and horizons that are none; a warning where an input expects another rate than it gets.
 //
@@ -11,14 +11,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "passes/passes.hpp"
+#include "weftline/graph/trigger.hpp"
 
 namespace weftline::passes {
 namespace {
+
+using Basis = AccumulationHorizonBasis;
+using Trigger = TemporalRecordTriggerKind;
 
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
@@ -220,43 +225,104 @@ class RateResolver {
       return record;
     }
     const TemporalTriggerPlanRecord& trigger = state_.op(edge.target.vertex).trigger;
-    const bool waits = std::ranges::find(trigger.inputs, edge.target.port) != trigger.inputs.end();
-    if (trigger.kind == TemporalRecordTriggerKind::kAligned && waits && trigger.window_ns >= 0) {
-      wait_for_partners(edge, trigger, record);
+    const EdgeSelectionRecord& selection = state_.plan.edge_selections[edge.edge.value];
+    if (selection.triggering) {
+      if (trigger.kind == Trigger::kAligned && trigger.window_ns >= 0) {
+        wait_for_partners(edge, trigger, trigger.window_ns, Basis::kAlignedPartner, record);
+      } else if (trigger.kind == Trigger::kWindow) {
+        take(edge, {trigger.max_wait_ns}, Basis::kWindowWait, record);
+      }
+    } else if (selection.origin == TemporalRecordOrigin::kAuthored) {
+      wait_for_selection(edge, trigger, selection, record);
     }
     return record;
   }
 
-  /// A head waits for the others at most as long as the slowest of them takes for its next sample,
-  /// and what is older than the window by then is dropped.
+  /// Samples of a side input are taken when their operator runs, or into the selector's cache as
+  /// they come: LatestWithin lets nothing pile up, a bracketed window what it may still need.
+  void wait_for_selection(const PayloadEdgePlanRecord& edge,
+                          const TemporalTriggerPlanRecord& trigger,
+                          const EdgeSelectionRecord& selection,
+                          AccumulationHorizonPlanRecord& record) {
+    if (selection.selector == InputSelectorKind::kBracketedWindow) {
+      const std::int64_t wait = trigger.kind == Trigger::kWindow ? trigger.max_wait_ns : 0;
+      take(edge, {selection.lookbehind_ns, selection.lookahead_ns, wait}, Basis::kBracket, record);
+    } else if (selection.selector != InputSelectorKind::kLatestWithin) {
+      wait_for_activation(edge, trigger, record);
+    }
+  }
+
+  /// The longest time between two activations, where the trigger bounds it.
+  void wait_for_activation(const PayloadEdgePlanRecord& edge,
+                           const TemporalTriggerPlanRecord& trigger,
+                           AccumulationHorizonPlanRecord& record) {
+    switch (trigger.kind) {
+      case Trigger::kClock:
+        take(edge, {trigger.period_ns}, Basis::kActivationPeriod, record);
+        break;
+      case Trigger::kEach:
+        wait_for_partners(edge, trigger, 0, Basis::kActivationPeriod, record);
+        break;
+      case Trigger::kAligned:
+        if (trigger.window_ns < 0) break;
+        wait_for_partners(edge, trigger, trigger.window_ns, Basis::kActivationPeriod, record);
+        break;
+      case Trigger::kWindow:
+        if (trigger.max_wait_ns < 0) break;
+        wait_for_partners(edge, trigger, trigger.max_wait_ns, Basis::kActivationPeriod, record);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /// A positive sum of durations; none where one of them has been refused.
+  void take(const PayloadEdgePlanRecord& edge, std::initializer_list<std::int64_t> durations_ns,
+            AccumulationHorizonBasis basis, AccumulationHorizonPlanRecord& record) {
+    std::uint64_t sum = 0;
+    for (const std::int64_t ns : durations_ns) {
+      if (ns < 0 || ns > kMaximumContractDuration.count()) return;
+      sum += static_cast<std::uint64_t>(ns);
+    }
+    if (sum == 0) return;
+    const auto seconds = Rational::make(sum, kNanosecondsPerSecond);
+    if (!seconds) {
+      overflow(state_.edge_name(edge), seconds.error());
+      return;
+    }
+    record.basis = basis;
+    record.seconds = *seconds;
+  }
+
+  /// A sample waits for the triggering inputs beside its own at most as long as the slowest of them
+  /// takes for its next sample, and for the trigger's own window or wait.
   void wait_for_partners(const PayloadEdgePlanRecord& edge,
-                         const TemporalTriggerPlanRecord& trigger,
-                         AccumulationHorizonPlanRecord& record) {
+                         const TemporalTriggerPlanRecord& trigger, std::int64_t more_ns,
+                         AccumulationHorizonBasis basis, AccumulationHorizonPlanRecord& record) {
     std::optional<Rational> slowest;
     for (const std::uint32_t port : trigger.inputs) {
       if (port == edge.target.port || port >= state_.op(edge.target.vertex).inputs.size()) continue;
       const PortRatePlanRecord& partner = input({edge.target.vertex, port});
       if (!partner.nominal) {
-        record.basis = AccumulationHorizonBasis::kPartnerUnknown;
+        record.basis = Basis::kPartnerUnknown;
         return;
       }
       if (state_.output(partner.root).rate.kind == PortRateKind::kLifecycleNominal) {
-        record.basis = AccumulationHorizonBasis::kPartnerSelectable;
+        record.basis = Basis::kPartnerSelectable;
         return;
       }
       slowest = slowest ? std::min(*slowest, *partner.nominal) : *partner.nominal;
     }
     if (!slowest) return;
-    const auto window =
-        Rational::make(static_cast<std::uint64_t>(trigger.window_ns), kNanosecondsPerSecond);
+    const auto more = Rational::make(static_cast<std::uint64_t>(more_ns), kNanosecondsPerSecond);
     const auto period = Rational::one().divide(*slowest);
-    const auto seconds = window && period ? period->add(*window) : period;
+    const auto seconds = more && period ? period->add(*more) : period;
     if (!seconds) {
       overflow(state_.edge_name(edge), seconds.error());
-      record.basis = AccumulationHorizonBasis::kPartnerUnknown;
+      record.basis = Basis::kPartnerUnknown;
       return;
     }
-    record.basis = AccumulationHorizonBasis::kAlignedPartner;
+    record.basis = basis;
     record.seconds = *seconds;
   }
 

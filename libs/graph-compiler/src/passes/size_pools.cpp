@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs: pools with their devices, queue depths with their recipes, streams.
+// Needs: pools with their devices, queue depths with their recipes, selections, streams.
 // Adds: slot bytes, slot counts with their contributors and dependencies, largest rank and release
 // streams of each pool, what its provider is asked for; errors for outputs that do not bound their
 // tensors and for sizes that can't be counted.
@@ -15,8 +15,11 @@
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
 //   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
-//   + 2 an arm        On a device, a slot that a consumer's stream reads is still out after its
-//                     callback. Two such activations are covered, each with a slot from every arm.
+//   + caches          What selectors, windows and ReuseLast hold outside the queue (see
+//                     resolve_selections.cpp): the same.
+//   + retiring        On a device, a slot that a consumer's stream reads is still out after its
+//                     callback. Two such activations are covered, each with what its input selects
+//                     at most: 2 an arm, more for batches.
 //
 // A consumer that passes tensors through may hand the slot on: the arms of its pass-through outputs
 // are added in the same way. They hold older samples, hence a sum and not the longer of the two.
@@ -43,7 +46,7 @@ namespace {
 using Reason = TensorSlotClaimReason;
 
 constexpr std::uint64_t kSlotAlignment = 256;
-constexpr std::uint64_t kRetiringSlotsPerArm = 2;
+constexpr std::uint64_t kRetiringActivations = 2;
 
 /// 0 when the sum is beyond 32 bits.
 std::uint32_t narrow(std::uint64_t count) {
@@ -91,10 +94,12 @@ class SlotHolders {
     const bool keeps_older = edge.queue_policy == QueuePolicy::kDropOldest;
     const std::uint64_t in_hand = keeps_older ? 0 : 1;
     const std::uint64_t retained = state_.input(edge.target).retained_samples;
-    const std::uint64_t retiring = retiring_in(edge.target.vertex);
     const std::uint64_t admitted =
         state_.plan.queue_sizing_recipes[edge.edge.value].admitted_depth + in_hand;
-    const std::uint64_t own = (keeps_older ? 1 : 0) + retained + retiring;
+    const EdgeSelectionRecord& selection = state_.plan.edge_selections[edge.edge.value];
+    const std::uint64_t retiring = retiring_in(edge.target.vertex, selection);
+    const std::uint64_t own =
+        (keeps_older ? 1 : 0) + retained + selection.cache_capacity + retiring;
     dependencies_.push_back({.pool = pool_.id,
                              .edge = edge.edge,
                              .source = edge.source,
@@ -102,7 +107,7 @@ class SlotHolders {
                              .admitted_shared_slots = saturated(admitted),
                              .own_slots = saturated(own)});
     std::vector reasons{Reason::kAcceptedPublication, Reason::kFrameworkBorrow};
-    if (retained > 0) reasons.push_back(Reason::kTemporalCache);
+    add_reasons(selection, retained > 0, reasons);
     if (retiring > 0) reasons.push_back(Reason::kConsumerCudaRelease);
     if (edge.source != pool_.output) reasons.push_back(Reason::kRelay);
     contributors_.push_back(
@@ -110,8 +115,23 @@ class SlotHolders {
     follow(edge.target.vertex);
   }
 
-  [[nodiscard]] std::uint64_t retiring_in(VertexId consumer) const {
-    return pool_.device && state_.op(consumer).stream.valid() ? kRetiringSlotsPerArm : 0;
+  [[nodiscard]] std::uint64_t retiring_in(VertexId consumer,
+                                          const EdgeSelectionRecord& selection) const {
+    if (!pool_.device || !state_.op(consumer).stream.valid()) return 0;
+    return kRetiringActivations * selection.max_selected_samples;
+  }
+
+  static void add_reasons(const EdgeSelectionRecord& selection, bool retains,
+                          std::vector<Reason>& reasons) {
+    const bool caches = selection.selector_cache > 0;
+    const bool latest = caches && selection.selector == InputSelectorKind::kLatestWithin;
+    const bool bracket = caches && selection.selector == InputSelectorKind::kBracketedWindow;
+    if (retains || latest) reasons.push_back(Reason::kTemporalCache);
+    if (bracket || selection.pending_cache > 0) reasons.push_back(Reason::kWindow);
+    if (selection.reuse_cache > 0) reasons.push_back(Reason::kReuseLast);
+    if (caches && selection.selector == InputSelectorKind::kDrainAll) {
+      reasons.push_back(Reason::kDrainAll);
+    }
   }
 
   void follow(VertexId consumer) {

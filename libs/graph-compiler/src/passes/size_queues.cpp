@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs: edges, outputs, rates, horizons.
+// Needs: edges with their selections, outputs, rates, horizons.
 // Adds: the depth of every queue, with its recipe and the contributors of its hard floor; errors
 // for depths that can't work, warnings for given depths that rates and contract say are short.
 //
@@ -10,6 +10,8 @@
 // and at least 4.
 // A blocking queue can't be shallower than one activation's worth: emission is all or nothing, so
 // such an activation would never find room. A drop-oldest queue may be: it makes its own room.
+// Where a selector leaves the first sample beyond its reference at the head of the queue, that one
+// is there besides: else an output that feeds both a trigger and a side input could wait for ever.
 //
 // Legs of a fork that meet again need no depth of their own. An input-driven operator runs only
 // when its outputs have room, so what a leg holds moves on by itself until it reaches the meeting
@@ -42,6 +44,21 @@ Rational headroom_of(CompileState& state) {
   return Rational::one();
 }
 
+/// What stays at the head of a queue between activations.
+std::optional<HardFloorReason> retention(const EdgeSelectionRecord& selection) {
+  if (selection.triggering || selection.origin != TemporalRecordOrigin::kAuthored) return {};
+  switch (selection.selector) {
+    case InputSelectorKind::kExact:
+    case InputSelectorKind::kLatestWithin:
+      return HardFloorReason::kSelectorRetention;
+    case InputSelectorKind::kBracketedWindow:
+      return HardFloorReason::kWindowRetention;
+    case InputSelectorKind::kDrainAll:
+      return {};
+  }
+  return {};
+}
+
 std::uint64_t hard_floor(CompileState& state, const PayloadEdgePlanRecord& edge) {
   auto& contributors = state.plan.hard_floor_contributors;
   const std::size_t first = contributors.size();
@@ -51,6 +68,9 @@ std::uint64_t hard_floor(CompileState& state, const PayloadEdgePlanRecord& edge)
     contributors.push_back({.edge = edge.edge,
                             .reason = HardFloorReason::kProducerBurst,
                             .entries = state.output(edge.source).max_emits_per_compute});
+    if (const auto reason = retention(state.plan.edge_selections[edge.edge.value])) {
+      contributors.push_back({.edge = edge.edge, .group = 1, .reason = *reason, .entries = 1});
+    }
   }
   return compose_hard_floor(std::span(contributors).subspan(first));
 }
@@ -114,7 +134,10 @@ void check_given(CompileState& state, const PayloadEdgePlanRecord& edge,
   } else if (edge.queue_depth < recipe.hard_floor) {
     state.error("QUEUE_DEPTH_BELOW_FLOOR", place,
                 "a queue of depth " + depth + " can't hold the " +
-                    std::to_string(recipe.hard_floor) + " samples that one activation may emit",
+                    std::to_string(recipe.hard_floor) + " samples that one activation may emit" +
+                    (retention(state.plan.edge_selections[edge.edge.value])
+                         ? " and the one that the selector leaves there"
+                         : ""),
                 "give ConnectionOptions::queue_depth " + std::to_string(recipe.hard_floor) +
                     " or more, or leave it out");
   } else if (recipe.evidence == QueueSizingEvidence::kSizeOverflow ||

@@ -60,6 +60,7 @@ struct OperatorPlanRecord {
   std::vector<InputPortRecord> inputs{};
   std::vector<OutputPortRecord> outputs{};
   TemporalTriggerPlanRecord trigger{};
+  std::vector<SourcePlanRecord> sources{};
   PartitionId partition{};
   std::optional<DeviceId> device{};
   StreamPlanId stream{};  ///< Invalid: no stream, the operator is host-only.
@@ -188,6 +189,7 @@ struct PlanRecords {
   std::vector<ClockPlanRecord> clocks{};
   std::vector<OperatorPlanRecord> operators{};
   std::vector<PayloadEdgePlanRecord> payload_edges{};
+  std::vector<EdgeSelectionRecord> edge_selections{};
   std::vector<ExportEdgePlanRecord> export_edges{};
   std::vector<ExecutionPartitionRecord> execution_partitions{};
   std::vector<PartitionDecisionRecord> partition_decisions{};

@@ -53,11 +53,14 @@ struct PortRatePlanRecord {
 };
 
 enum class AccumulationHorizonBasis : std::uint8_t {
-  kNone = 0,          ///< The contract takes each sample as it comes, or bounds nothing.
-  kDeclared,          ///< The contract states it.
-  kAlignedPartner,    ///< The longest period among the other aligned inputs, plus the window.
-  kPartnerUnknown,    ///< Another aligned input has no rate.
-  kPartnerSelectable  ///< Another aligned input's rate may be lowered without limit.
+  kNone = 0,           ///< The contract takes each sample as it comes, or bounds nothing.
+  kDeclared,           ///< The contract states it.
+  kAlignedPartner,     ///< The longest period among the other aligned inputs, plus the window.
+  kPartnerUnknown,     ///< An input that the operator waits for has no rate.
+  kPartnerSelectable,  ///< The rate of such an input may be lowered without limit.
+  kActivationPeriod,   ///< How long the trigger takes from one activation to the next, at most.
+  kBracket,            ///< The length of the bracketed window, and the trigger's longest wait.
+  kWindowWait,         ///< The longest wait of a window, for its anchors.
 };
 
 /// One for each edge, in their order: how long samples may pile up on it.

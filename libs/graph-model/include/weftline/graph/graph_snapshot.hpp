@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weftline/core/time.hpp"
+#include "weftline/graph/contract_snapshot.hpp"
 #include "weftline/graph/operator.hpp"
 #include "weftline/graph/param_set.hpp"
 #include "weftline/graph/topic.hpp"
@@ -40,8 +41,9 @@ struct VertexSnapshot {
   std::vector<InputPortRecord> inputs{};
   std::vector<OutputPortRecord> outputs{};
   std::vector<OutputDerivationSnapshot> derivations{};  ///< By output, one each.
-  /// Absent when the contract is empty. The clock id is filled in by the compiler.
+  /// Absent when the contract names none. The compiler fills in what it finds out.
   std::optional<TemporalTriggerPlanRecord> trigger{};
+  ContractSnapshot contract{};
   /// Index into `partitions`; absent: the compiler places it.
   std::optional<std::uint32_t> authored_partition{};
 };

@@ -11,6 +11,7 @@
 #include "weftline/core/tensor_contract.hpp"
 #include "weftline/graph/payload_ops.hpp"
 #include "weftline/graph/port.hpp"
+#include "weftline/graph/readiness_source.hpp"
 #include "weftline/graph/tensor_derivations.hpp"
 #include "weftline/plan/plan_records.hpp"
 
@@ -108,6 +109,15 @@ class OperatorSpec {
     return add_output(port, std::move(name), payload_identity<T>(), payload_ops<T>());
   }
 
+  // What may activate the operator besides samples; a trigger names each. Names are new among the
+  // operator's sources (PORT_NAME_DUPLICATE).
+
+  NotificationSourceSpecBuilder notification_source(NotificationSourceRef& ref, std::string name);
+  SingleWitnessSourceSpecBuilder readable_source(ReadableSourceRef& ref, std::string name);
+  SingleWitnessSourceSpecBuilder doorbell_source(DoorbellSourceRef& ref, std::string name);
+  SingleWitnessSourceSpecBuilder spin_source(SpinSourceRef& ref, std::string name);
+
+  [[nodiscard]] const std::vector<SourceDeclaration>& sources() const noexcept { return sources_; }
   [[nodiscard]] const std::vector<InputDeclaration>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<OutputDeclaration>& outputs() const noexcept { return outputs_; }
 
@@ -118,6 +128,8 @@ class OperatorSpec {
                              const PayloadOps& ops);
   OutputSpecBuilder add_output(OutputPort& port, std::string name, PayloadIdentity payload,
                                const PayloadOps& ops);
+  std::size_t add_source(ReadinessSourceRef& ref, SourcePlanRecord record);
+  std::vector<SourceDeclaration> sources_{};
   std::vector<InputDeclaration> inputs_{};
   std::vector<OutputDeclaration> outputs_{};
 };
