@@ -36,7 +36,7 @@ static JsonValue json(const PodField& field) {
                 {"offset", field.offset}};
 }
 
-static JsonValue json(const PayloadIdentity& identity) {
+JsonValue json(const PayloadIdentity& identity) {
   return Object{{"alignment", identity.alignment},
                 {"fields", list(identity.fields)},
                 {"kind", payload_identity_kind_name(identity.kind)},
@@ -159,6 +159,7 @@ static JsonValue json(const PartitionDecisionRecord& decision) {
 
 static JsonValue json(const CudaComputeStreamPlanRecord& stream) {
   return Object{{"device", json(stream.device)},
+                {"green_context", json(stream.green_context)},
                 {"id", json(stream.id)},
                 {"partition", json(stream.partition)}};
 }
@@ -190,7 +191,8 @@ static JsonValue json(const TensorAllocationPlanRecord& pool) {
 }
 
 static JsonValue json(const DeviceDescription& device) {
-  return Object{{"hardware_queues", device.hardware_queues},
+  return Object{{"green_contexts", json(device.green_contexts)},
+                {"hardware_queues", device.hardware_queues},
                 {"id", json(device.id)},
                 {"memory_bytes", device.memory_bytes},
                 {"name", text(device.name)},
@@ -228,18 +230,26 @@ JsonValue plan_to_json(const PlanRecords& records) {
       {"endpoint_catalog", json(records.endpoint_catalog)},
       {"execution_partitions", list(records.execution_partitions)},
       {"export_edges", list(records.export_edges)},
+      {"external_topics", list(records.external_topics)},
       {"fusion_decisions", list(records.fusion_decisions)},
       {"graph_name", text(records.graph_name)},
+      {"green_context_pools", list(records.green_context_pools)},
+      {"green_context_resources", list(records.green_context_resources)},
       {"hard_floor_contributors", list(records.hard_floor_contributors)},
+      {"import_edges", list(records.import_edges)},
       {"operators", list(records.operators)},
       {"partition_decisions", list(records.partition_decisions)},
+      {"partition_placements", list(records.partition_placements)},
       {"payload_edges", list(records.payload_edges)},
       {"pool_capacity_dependencies", list(records.pool_capacity_dependencies)},
       {"port_rates", list(records.port_rates)},
+      {"profile_manifest", json(records.profile_manifest)},
       {"provider_allocation_plans", list(records.provider_allocation_plans)},
       {"queue_sizing_recipes", list(records.queue_sizing_recipes)},
       {"schema", kPlanSchema},
+      {"support_thread_placements", list(records.support_thread_placements)},
       {"tensor_allocations", list(records.tensor_allocations)},
+      {"tensor_output_placements", list(records.tensor_output_placements)},
       {"version", kPlanSchemaVersion}};
 }
 

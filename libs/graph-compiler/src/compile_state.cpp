@@ -25,11 +25,25 @@ std::string CompileState::edge_name(const PayloadEdgePlanRecord& edge) const {
   return plan.output_name(edge.source) + " -> " + plan.input_name(edge.target);
 }
 
+const ImportSnapshot* CompileState::import_feeding(PortRef input_port) const {
+  const auto found = imports_into.find(input_port);
+  if (found == imports_into.end() || found->second.size() != 1) return nullptr;
+  return &graph.imports[found->second.front()];
+}
+
 TensorAllocationPlanRecord* CompileState::pool_of(PortRef port) {
   auto& pools = plan.tensor_allocations;
   const auto found =
       std::ranges::lower_bound(pools, port, std::less<>{}, &TensorAllocationPlanRecord::output);
   return found != pools.end() && found->output == port ? &*found : nullptr;
+}
+
+std::string CompileState::offered_devices() const {
+  std::string offered;
+  for (const DeviceDescription& known : options.devices.devices) {
+    offered.append(offered.empty() ? "" : ", ").append(known.id.to_string());
+  }
+  return offered.empty() ? "none" : offered;
 }
 
 void CompileState::error(std::string_view token, std::string place, std::string message,

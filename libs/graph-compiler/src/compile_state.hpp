@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weftline/compile/compile_options.hpp"
@@ -11,6 +14,14 @@
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
+
+/// What is found out about one external topic before its endpoint is made.
+struct TopicState {
+  std::string name{};  ///< Of the endpoint.
+  bool sound{true};    ///< False: an error has been reported that leaves it without an endpoint.
+  std::uint32_t generations{1};
+  std::optional<DeviceId> device{};  ///< Imports of device or pinned tensors.
+};
 
 /// What the passes read and build. Each pass leaves records that the next ones can walk even when
 /// it reported errors: a fact that could not be found is absent, never out of range.
@@ -25,6 +36,12 @@ struct CompileState {
   /// By vertex: its edges, as indices into `plan.payload_edges`, in that order.
   std::vector<std::vector<std::uint32_t>> incoming{};
   std::vector<std::vector<std::uint32_t>> outgoing{};
+  /// By input: the imports that feed it, as indices into `graph.imports`.
+  std::map<PortRef, std::vector<std::uint32_t>> imports_into{};
+  std::vector<TopicState> imports{};  ///< As `graph.imports`.
+  std::vector<TopicState> exports{};  ///< As `graph.exports`.
+  /// By authored partition (as in `graph.partitions`) and device: the SMs that are its own.
+  std::map<std::pair<std::uint32_t, DeviceId>, GreenContextPlanId> green_contexts{};
   /// Producers before consumers, ties by path; vertices on or behind a loop come last, by path.
   std::vector<VertexId> topological_order{};
 
@@ -35,10 +52,15 @@ struct CompileState {
   [[nodiscard]] const InputPortRecord& input(PortRef port) const {
     return plan.operators[port.vertex.value].inputs[port.port];
   }
+  /// The one import that feeds an input; null without one, and when there are more.
+  [[nodiscard]] const ImportSnapshot* import_feeding(PortRef input) const;
   /// "source.frames -> detect.frames"
   [[nodiscard]] std::string edge_name(const PayloadEdgePlanRecord& edge) const;
   /// The pool of an output; null when it has none (yet).
   [[nodiscard]] TensorAllocationPlanRecord* pool_of(PortRef port);
+
+  /// "emulated:0, cuda:0", or "none": what the target offers.
+  [[nodiscard]] std::string offered_devices() const;
 
   /// Adds a diagnostic. Texts keep 4,096 bytes at most: names of any length may be in them.
   void error(std::string_view token, std::string place, std::string message, std::string fix);

@@ -12,13 +12,17 @@ void snapshot(CompileState& state);
 void check_flows(CompileState& state);
 void resolve_parameters(CompileState& state);
 void resolve_contracts(CompileState& state);
+void resolve_boundaries(CompileState& state);
+void resolve_green_contexts(CompileState& state);
 void place_devices(CompileState& state);
 void partition(CompileState& state);
+void place_threads(CompileState& state);
 void assign_streams(CompileState& state);
 void prove_fusion(CompileState& state);
 void resolve_rates(CompileState& state);
 void size_queues(CompileState& state);
 void size_pools(CompileState& state);
+void check_profile(CompileState& state);
 void freeze_endpoints(CompileState& state);
 void seal(CompileState& state);
 

@@ -49,6 +49,10 @@ class RateResolver {
   }
 
   void resolve() {
+    // Nobody upstream says anything: that is known, not open.
+    for (const auto& [target, imports] : state_.imports_into) {
+      if (imports.size() == 1) input(target).basis = PortRateBasis::kUndeclared;
+    }
     for (const VertexId vertex : state_.topological_order) {
       for (const std::uint32_t index : state_.incoming[vertex.value]) {
         take_upstream(state_.plan.payload_edges[index]);
@@ -272,6 +276,12 @@ class RateResolver {
       return;
     }
     const PayloadEdgePlanRecord* edge = edge_into(port);
+    if (!edge && own.basis == PortRateBasis::kUndeclared && state_.import_feeding(port) &&
+        state_.input(port).accumulates_over) {
+      own.basis = PortRateBasis::kExpected;
+      own.nominal = *hint;
+      own.maximum = *hint;
+    }
     if (!edge || own.basis != PortRateBasis::kUndeclared ||
         !state_.plan.accumulation_horizons[edge->edge.value].seconds) {
       return;
