@@ -2,12 +2,15 @@
 //
 // Every diagnostic, word by word.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "diagnostic_cases.hpp"
 #include "test_graph.hpp"
 #include "test_params.hpp"
 
@@ -15,12 +18,6 @@ namespace weftline {
 namespace {
 
 using Kind = TemporalRecordTriggerKind;
-
-struct Case {
-  std::string_view name;
-  TestGraph graph;
-  std::string_view diagnostics;
-};
 
 TestGraph linear() {
   TestGraph graph;
@@ -57,12 +54,6 @@ TestGraph joined(TemporalTriggerPlanRecord trigger) {
   return graph;
 }
 
-template <class Change>
-TestGraph changed(TestGraph graph, Change change) {
-  change(graph);
-  return graph;
-}
-
 /// "a" at a rate, "b" takes its samples within a horizon.
 TestGraph paced(Rate rate, Horizon horizon) {
   TestGraph graph = linear();
@@ -77,7 +68,7 @@ TestGraph following(Rate rate, RateRatio ratio, std::uint32_t input_index = 0) {
   return graph.nominal("a.out", rate).follows("b.out", ratio, input_index);
 }
 
-std::vector<Case> cases() {
+std::vector<DiagnosticCase> cases() {
   return {
       {"an endpoint's choice outside its enum",
        exporting("weftline://t", {.attach = {.peer = static_cast<PeerRequirement>(7)}}),
@@ -472,12 +463,12 @@ std::vector<Case> cases() {
        changed(pooled(MemoryKind::kHost),
                [](TestGraph& graph) { graph.bind("a", "out", kEmulated0); }),
        "error TENSOR_DEVICE_BINDING_UNEXPECTED at a.out: the output is bound to emulated:0, but "
-       "its pool is in host memory. Fix: take the binding out, or give the output a pool in device "
-       "or managed memory\n"},
+       "its pool is in host memory. Fix: take the binding out, or let the output state device or "
+       "managed memory\n"},
       {"an output without a pool bound to a device",
        changed(linear(), [](TestGraph& graph) { graph.bind("a", "out", kEmulated0); }),
        "error TENSOR_DEVICE_BINDING_UNEXPECTED at a.out: the output is bound to emulated:0, but it "
-       "has no pool. Fix: take the binding out, or give the output a pool in device or managed "
+       "has no pool. Fix: take the binding out, or let the output state device or managed "
        "memory\n"},
       {"a binding for an unknown operator",
        changed(linear(), [](TestGraph& graph) { graph.bind("z", "out", kEmulated0); }),
@@ -492,14 +483,6 @@ std::vector<Case> cases() {
        "operator's outputs are: out. Fix: correct output_port, or take the binding out\n"
        "error TENSOR_DEVICE_BINDING_UNKNOWN at b.out: a device binding names output \"out\"; the "
        "operator's outputs are: none. Fix: correct output_port, or take the binding out\n"},
-      {"a tensor topic",
-       changed(pooled(MemoryKind::kHost),
-               [](TestGraph& graph) {
-                 graph.topic("weftline://t", {"a.out"}).snapshot().exports.front().payload =
-                     payload_identity<Tensor>();
-               }),
-       "error TENSOR_EXPORT_UNSUPPORTED at endpoint t: tensors can't leave the process through "
-       "weftline://t in this version. Fix: export a scalar or a POD computed from the tensor\n"},
       {"a slot of more bytes than there are", pool_with(tensor_bounds(~std::uint64_t{0}), 2),
        "error TENSOR_POOL_BYTES_OVERFLOW at a.out: slots of 18446744073709551615 bytes can't be "
        "counted. Fix: lower TensorOutputSpec::bounds.max_byte_span\n"},
@@ -540,13 +523,23 @@ std::vector<Case> cases() {
   };
 }
 
+/// Each area's, behind one another.
+std::vector<DiagnosticCase> all_cases() {
+  std::vector<DiagnosticCase> all = cases();
+  for (const auto& area : {boundary_diagnostic_cases}) {
+    std::vector<DiagnosticCase> more = area();
+    std::ranges::move(more, std::back_inserter(all));
+  }
+  return all;
+}
+
 std::string_view token_of(std::string_view line) {
   line.remove_prefix(line.find(' ') + 1);
   return line.substr(0, line.find_first_of(" :"));
 }
 
 TEST_CASE("each mistake is reported with its place, both sides' values and what to change") {
-  for (const Case& each : cases()) {
+  for (const DiagnosticCase& each : all_cases()) {
     INFO(each.name);
     CHECK(each.graph.diagnostics() == each.diagnostics);
   }
@@ -554,7 +547,7 @@ TEST_CASE("each mistake is reported with its place, both sides' values and what 
 
 TEST_CASE("every registered token has a mistake here that leads to it, and the other way round") {
   std::set<std::string_view> provoked;
-  for (const Case& each : cases()) {
+  for (const DiagnosticCase& each : all_cases()) {
     std::string_view text = each.diagnostics;
     while (!text.empty()) {
       provoked.insert(token_of(text));

@@ -229,7 +229,9 @@ class Placement {
   std::vector<Holding> holdings_of(const OperatorPlanRecord& op) {
     std::vector<Holding> holdings;
     const auto hold = [&](std::string what, PortRef output, bool own) {
-      if (const auto* placement = passed(output)) {
+      // Pinned memory does not tell its reader's device.
+      const auto* const placement = passed(output);
+      if (placement != nullptr && (own || passes_device_memory(state_.output(output)))) {
         holdings.push_back({std::move(what), placement->device});
         return;
       }

@@ -33,8 +33,10 @@ class GreenContexts {
       check(binding);
     }
     std::map<DeviceId, std::map<std::uint32_t, std::uint32_t>> devices;
-    for (const auto& [key, sm_count] : bound_) devices[key.second][key.first] = sm_count;
-    for (const auto& [device, partitions] : devices) divide(device, partitions);
+    for (const auto& each : bound_) {
+      devices[each.first.second][each.first.first] = each.second;
+    }
+    for (const auto& each : devices) divide(each.first, each.second);
   }
 
  private:
@@ -96,11 +98,11 @@ class GreenContexts {
     }
     GreenContextPoolPlanRecord pool{
         .device = device, .total_sm_count = known.sm_count, .quantum_sms = quantum};
-    for (const auto& [partition, sm_count] : partitions) {
-      state_.green_contexts[{partition, device}] =
+    for (const auto& each : partitions) {
+      state_.green_contexts[{each.first, device}] =
           add(pool, {.role = GreenContextRole::kDedicatedPartition,
-                     .partition_name = state_.graph.partitions[partition],
-                     .sm_count = sm_count,
+                     .partition_name = state_.graph.partitions[each.first],
+                     .sm_count = each.second,
                      .source = GreenContextSource::kDeveloperBinding});
     }
     const auto rest = static_cast<std::uint32_t>(known.sm_count - taken);

@@ -50,8 +50,8 @@ class RateResolver {
 
   void resolve() {
     // Nobody upstream says anything: that is known, not open.
-    for (const auto& [target, imports] : state_.imports_into) {
-      if (imports.size() == 1) input(target).basis = PortRateBasis::kUndeclared;
+    for (const auto& each : state_.imports_into) {
+      if (each.second.size() == 1) input(each.first).basis = PortRateBasis::kUndeclared;
     }
     for (const VertexId vertex : state_.topological_order) {
       for (const std::uint32_t index : state_.incoming[vertex.value]) {

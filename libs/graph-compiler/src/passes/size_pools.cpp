@@ -188,7 +188,8 @@ std::uint32_t max_rank(CompileState& state, const TensorOutputSpec& spec,
 }
 
 /// A slot may be read on any stream of its device: the stream of each other operator there and one
-/// that the operator chose, and the producer's.
+/// that the operator chose, and the producer's. Streams that stage descriptors for other processes
+/// would count, too; there are none yet.
 std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool) {
   if (!pool.device) return 0;
   const auto others = std::ranges::count_if(state.plan.operators, [&](const auto& op) {
