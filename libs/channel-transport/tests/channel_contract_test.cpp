@@ -116,6 +116,28 @@ TEST_CASE("two sides with different contracts learn both values") {
   }
 }
 
+TEST_CASE("an endpoint that asks more of its capture clock than is checked is refused") {
+  const TemporaryDirectory directory;
+  ChannelRuntime runtime = make_runtime(directory);
+  EndpointOptions timed = blocking();
+  EndpointOptions healthy = blocking();
+  timed.capture_time = RequireCaptureTime::kYes;
+  healthy.clock_health = {.capability = ClockHealthCapability::kStatusReports,
+                          .requirement = ClockHealthRequirement::kFreshHealthyReport,
+                          .max_report_age = nanoseconds(1),
+                          .action = EndpointClockHealthDisposition::kSkip};
+  for (const EndpointOptions& options : {timed, healthy}) {
+    const auto publisher =
+        runtime.create_publisher<std::uint32_t>(catalog_with<std::uint32_t>(options), "frames");
+    REQUIRE_FALSE(publisher.has_value());
+    CHECK(publisher.error().code == ErrorCode::kNotSupported);
+    CHECK(publisher.error().token == "CHANNEL_CAPTURE_CLOCK_UNSUPPORTED");
+  }
+  EndpointOptions reporting = blocking();
+  reporting.clock_health.capability = ClockHealthCapability::kStatusReports;
+  CHECK(runtime.create_publisher<std::uint32_t>(catalog_with<std::uint32_t>(reporting), "frames"));
+}
+
 TEST_CASE("a second live publisher is refused and told who holds the endpoint") {
   const TemporaryDirectory directory;
   const auto catalog = catalog_with<std::uint32_t>(blocking());

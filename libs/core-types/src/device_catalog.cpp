@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace weftline {
@@ -37,6 +39,15 @@ expected<DeviceId, Error> DeviceId::parse(std::string_view text) {
 std::string DeviceId::to_string() const {
   return std::string(kind == DeviceKind::kCuda ? kCudaPrefix : kEmulatedPrefix) +
          std::to_string(ordinal);
+}
+
+std::uint32_t GreenContextSupport::quantum_sms() const noexcept {
+  if (minimum_partition_sms == 0 || coscheduled_alignment_sms == 0) return 0;
+  const std::uint64_t multiple =
+      std::lcm(std::uint64_t{minimum_partition_sms}, std::uint64_t{coscheduled_alignment_sms});
+  return multiple <= std::numeric_limits<std::uint32_t>::max()
+             ? static_cast<std::uint32_t>(multiple)
+             : 0;
 }
 
 const DeviceDescription* DeviceCatalog::find(DeviceId id) const noexcept {

@@ -39,5 +39,20 @@ TEST_CASE("a device is found by its id and an absent one is not guessed") {
   CHECK(DeviceCatalog{}.find({}) == nullptr);
 }
 
+TEST_CASE("SMs are set apart in multiples of both of a device's portions") {
+  const auto quantum = [](std::uint32_t minimum, std::uint32_t alignment) {
+    return GreenContextSupport{minimum, alignment}.quantum_sms();
+  };
+  CHECK(quantum(8, 8) == 8);
+  CHECK(quantum(4, 6) == 12);
+  CHECK(quantum(1, 2) == 2);
+  CHECK(quantum(0, 8) == 0);
+  CHECK(quantum(8, 0) == 0);
+  CHECK(quantum(0xffff'ffff, 1) == 0xffff'ffff);
+  CHECK(quantum(0xffff'ffff, 0xffff'fffe) == 0);
+  CHECK_FALSE(GreenContextSupport{}.supported());
+  CHECK(GreenContextSupport{2, 3}.supported());
+}
+
 }  // namespace
 }  // namespace weftline

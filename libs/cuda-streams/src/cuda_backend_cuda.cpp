@@ -38,6 +38,26 @@ bool has(const CudaDriver& driver, int ordinal, CUdevice_attribute attribute) no
          supported != 0;
 }
 
+/// What Device::create_green_context() gives out. Needs no context.
+GreenContextSupport green_contexts(const CudaDriver& driver, int ordinal) {
+  CUdevice device = 0;
+  CUdevResource all{};
+  CUdevResource group{};
+  unsigned int count = 1;
+  const bool divisible =
+      driver.has_green_contexts() && driver.device_get(&device, ordinal) == CUDA_SUCCESS &&
+      driver.device_get_resource(device, &all, CU_DEV_RESOURCE_TYPE_SM) == CUDA_SUCCESS &&
+      driver.sm_resource_split_by_count(&group, &count, &all, nullptr, 0, 1) == CUDA_SUCCESS;
+  if (!divisible || count == 0) return {};
+  GreenContextSupport support{group.sm.smCount, group.sm.smCount};
+#if CUDA_VERSION >= 13000
+  if (all.sm.smCoscheduledAlignment != 0) {
+    support.coscheduled_alignment_sms = all.sm.smCoscheduledAlignment;
+  }
+#endif
+  return support;
+}
+
 expected<DeviceDescription, cudaError_t> describe(const CudaDriver& driver, int ordinal) {
   cudaDeviceProp properties{};
   if (const cudaError_t status = cudaGetDeviceProperties(&properties, ordinal);
@@ -55,6 +75,7 @@ expected<DeviceDescription, cudaError_t> describe(const CudaDriver& driver, int 
   description.memory_bytes = properties.totalGlobalMem;
   description.stream_memory_operations =
       has(driver, ordinal, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS);
+  description.green_contexts = green_contexts(driver, ordinal);
   return description;
 }
 

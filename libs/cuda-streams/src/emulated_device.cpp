@@ -61,6 +61,9 @@ DeviceDescription describe_emulated_device(std::uint32_t ordinal,
   description.hardware_queues = options.hardware_queues;
   description.memory_bytes = options.memory_bytes;
   description.stream_memory_operations = options.stream_memory_operations;
+  if (options.sm_count >= options.sm_granularity) {
+    description.green_contexts = {options.sm_granularity, options.sm_granularity};
+  }
   return description;
 }
 

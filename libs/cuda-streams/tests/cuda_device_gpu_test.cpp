@@ -94,6 +94,9 @@ TEST_CASE("the catalog describes a CUDA device with what the driver knows of it"
   CHECK(description.memory_bytes > 0);
   CHECK(description.hardware_queues >= 1);
   CHECK(description.hardware_queues <= 32);
+  if (description.green_contexts.supported()) {
+    CHECK(description.green_contexts.quantum_sms() <= description.sm_count);
+  }
   const DeviceCatalog catalog = capture_device_catalog();
   REQUIRE(catalog.find(device->id()) != nullptr);
   CHECK(*catalog.find(device->id()) == description);

@@ -76,6 +76,9 @@ TEST_CASE("an emulated device describes itself by its options and a UUID made fr
   CHECK(description.hardware_queues == 5);
   CHECK(description.memory_bytes == 777);
   CHECK(description.stream_memory_operations);
+  CHECK(description.green_contexts == GreenContextSupport{2, 2});
+  const auto undivided = cuda_streams::describe_emulated_device(0, {.sm_granularity = 0});
+  CHECK_FALSE(undivided.green_contexts.supported());
 }
 
 TEST_CASE("an emulated device gives its SMs out in whole multiples of its granularity") {

@@ -42,6 +42,21 @@ TEST_CASE("a green context has the SMs asked for, rounded up, and says how many"
   CHECK(above.sm_count() % unit == 0);
 }
 
+TEST_CASE("a device's description says in what portions green contexts have SMs") {
+  const auto subject = any_device_under_test();
+  CAPTURE(subject.name);
+  Workbench bench(subject);
+  Device& device = bench.device();
+  const GreenContextSupport& stated = device.description().green_contexts;
+  auto made = device.create_green_context({1});
+  REQUIRE(stated.supported() == made.has_value());
+  if (!made) return;
+  CHECK(made->sm_count() == stated.minimum_partition_sms);
+  made = {};
+  const GreenContext exact = must(device.create_green_context({stated.quantum_sms()}));
+  CHECK(exact.sm_count() == stated.quantum_sms());
+}
+
 TEST_CASE("a green context's stream is a stream of its device like any other") {
   const auto subject = any_device_under_test();
   CAPTURE(subject.name);

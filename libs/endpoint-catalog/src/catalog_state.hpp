@@ -16,6 +16,6 @@ struct ChannelEndpointCatalog::State {
 };
 
 inline constexpr std::string_view kCatalogSchema = "weftline.endpoint-catalog";
-inline constexpr std::uint32_t kCatalogVersion = 1;
+inline constexpr std::uint32_t kCatalogVersion = 2;
 
 }  // namespace weftline

@@ -78,6 +78,18 @@ void compare_tensors(Differences& differences, const std::optional<TensorBoundar
   differences.compare("tensor.max_byte_span", here->max_byte_span, there->max_byte_span);
 }
 
+void compare_clock_health(Differences& differences, const ClockHealthOptions& here,
+                          const ClockHealthOptions& there) {
+  differences.compare("clock_health.capability", clock_health_capability_name(here.capability),
+                      clock_health_capability_name(there.capability));
+  differences.compare("clock_health.requirement", clock_health_requirement_name(here.requirement),
+                      clock_health_requirement_name(there.requirement));
+  const auto age = [](const ClockHealthOptions& health) {
+    return health.max_report_age ? std::to_string(health.max_report_age->count()) : "none";
+  };
+  differences.compare("clock_health.max_report_age_ns", age(here), age(there));
+}
+
 }  // namespace
 
 std::string EndpointCompatibilityReport::to_string() const {
@@ -103,6 +115,9 @@ EndpointCompatibilityReport compare_endpoints(const EndpointRecord& here,
   differences.compare("max_borrowed_samples", here.max_borrowed_samples,
                       there.max_borrowed_samples);
   compare_tensors(differences, here.tensor, there.tensor);
+  differences.compare("capture_time", capture_time_name(here.capture_time),
+                      capture_time_name(there.capture_time));
+  compare_clock_health(differences, here.clock_health, there.clock_health);
   return {.endpoint = here.name, .differences = std::move(differences).take()};
 }
 

@@ -72,11 +72,14 @@ EndpointRecord ChannelEndpointCatalogBuilder::make_record(std::string name, std:
           .queue_depth = options.queue_depth,
           .max_subscribers = options.max_subscribers,
           .max_borrowed_samples = options.max_borrowed_samples,
+          .max_loaned_samples = options.max_loaned_samples,
           .peer = options.peer,
           .attach_timeout_ns = options.attach_timeout_ns,
           .incarnations = options.incarnations,
           .process_group = std::move(options.process_group),
-          .tensor = options.tensor};
+          .tensor = options.tensor,
+          .capture_time = options.capture_time,
+          .clock_health = options.clock_health};
 }
 
 }  // namespace weftline

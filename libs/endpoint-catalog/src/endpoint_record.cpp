@@ -43,4 +43,14 @@ std::string_view endpoint_name_origin_name(EndpointNameOrigin origin) noexcept {
   return "unknown";
 }
 
+std::string_view capture_time_name(RequireCaptureTime requirement) noexcept {
+  switch (requirement) {
+    case RequireCaptureTime::kNo:
+      return "optional";
+    case RequireCaptureTime::kYes:
+      return "required";
+  }
+  return "unknown";
+}
+
 }  // namespace weftline

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record_json.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "dtype_text.hpp"
@@ -17,6 +19,14 @@ constexpr std::array kDirections{TopicDirection::kImport, TopicDirection::kExpor
 constexpr std::array kPolicies{ChannelQueuePolicy::kBlocking, ChannelQueuePolicy::kDropOldest};
 constexpr std::array kPeers{PeerRequirement::kRequired, PeerRequirement::kOptional};
 constexpr std::array kOrigins{EndpointNameOrigin::kAuthored, EndpointNameOrigin::kGenerated};
+constexpr std::array kCaptureTimes{RequireCaptureTime::kNo, RequireCaptureTime::kYes};
+constexpr std::array kHealthCapabilities{ClockHealthCapability::kUnavailable,
+                                         ClockHealthCapability::kStatusReports};
+constexpr std::array kHealthRequirements{ClockHealthRequirement::kNotRequired,
+                                         ClockHealthRequirement::kFreshHealthyReport};
+constexpr std::array kHealthActions{
+    EndpointClockHealthDisposition::kNotApplicable, EndpointClockHealthDisposition::kSkip,
+    EndpointClockHealthDisposition::kDegraded, EndpointClockHealthDisposition::kFailRun};
 constexpr std::array kPayloadKinds{PayloadIdentityKind::kScalar, PayloadIdentityKind::kTensor,
                                    PayloadIdentityKind::kSchema, PayloadIdentityKind::kPod};
 constexpr std::array kScalarKinds{
@@ -51,6 +61,16 @@ JsonValue payload_to_json(const PayloadIdentity& payload) {
                            {"name", payload.name},
                            {"size", payload.size},
                            {"version", payload.version}};
+}
+
+JsonValue clock_health_to_json(const ClockHealthOptions& health) {
+  return JsonValue::Object{
+      {"action", clock_health_disposition_name(health.action)},
+      {"capability", clock_health_capability_name(health.capability)},
+      {"max_report_age_ns",
+       health.max_report_age ? JsonValue(static_cast<std::uint64_t>(health.max_report_age->count()))
+                             : JsonValue()},
+      {"requirement", clock_health_requirement_name(health.requirement)}};
 }
 
 JsonValue tensor_to_json(const TensorBoundaryContract& tensor) {
@@ -93,6 +113,25 @@ expected<PayloadIdentity, Error> payload_from_json(const JsonValue& value, std::
   return payload;
 }
 
+expected<ClockHealthOptions, Error> clock_health_from_json(const JsonValue& value,
+                                                           std::string path) {
+  ObjectReader reader(value, std::move(path));
+  ClockHealthOptions health;
+  health.action = read_choice(reader, "action", kHealthActions, clock_health_disposition_name);
+  health.capability =
+      read_choice(reader, "capability", kHealthCapabilities, clock_health_capability_name);
+  health.requirement =
+      read_choice(reader, "requirement", kHealthRequirements, clock_health_requirement_name);
+  const auto age = reader.optional_number<std::uint64_t>("max_report_age_ns");
+  WEFTLINE_TRY(reader.finish());
+  // What does not fit becomes a value that the rules refuse, never a small one.
+  constexpr std::uint64_t kLongest = std::numeric_limits<std::int64_t>::max();
+  if (age) {
+    health.max_report_age = std::chrono::nanoseconds(std::min(*age, kLongest));
+  }
+  return health;
+}
+
 expected<DLDataType, Error> dtype_from_json(const JsonValue& value, std::string path) {
   ObjectReader reader(value, std::move(path));
   DLDataType dtype{};
@@ -125,9 +164,12 @@ expected<TensorBoundaryContract, Error> tensor_from_json(const JsonValue& value,
 
 JsonValue record_to_json(const EndpointRecord& record) {
   return JsonValue::Object{{"attach_timeout_ns", record.attach_timeout_ns},
+                           {"capture_time", capture_time_name(record.capture_time)},
+                           {"clock_health", clock_health_to_json(record.clock_health)},
                            {"direction", topic_direction_name(record.direction)},
                            {"incarnations", record.incarnations},
                            {"max_borrowed_samples", record.max_borrowed_samples},
+                           {"max_loaned_samples", record.max_loaned_samples},
                            {"max_subscribers", record.max_subscribers},
                            {"name", record.name},
                            {"name_origin", endpoint_name_origin_name(record.name_origin)},
@@ -144,9 +186,11 @@ expected<EndpointRecord, Error> record_from_json(const JsonValue& value, const s
   ObjectReader reader(value, path);
   EndpointRecord record;
   record.attach_timeout_ns = reader.number<std::uint64_t>("attach_timeout_ns");
+  record.capture_time = read_choice(reader, "capture_time", kCaptureTimes, capture_time_name);
   record.direction = read_choice(reader, "direction", kDirections, topic_direction_name);
   record.incarnations = reader.number<std::uint32_t>("incarnations");
   record.max_borrowed_samples = reader.number<std::uint32_t>("max_borrowed_samples");
+  record.max_loaned_samples = reader.number<std::uint32_t>("max_loaned_samples");
   record.max_subscribers = reader.number<std::uint32_t>("max_subscribers");
   record.name = reader.text("name");
   record.name_origin = read_choice(reader, "name_origin", kOrigins, endpoint_name_origin_name);
@@ -155,10 +199,13 @@ expected<EndpointRecord, Error> record_from_json(const JsonValue& value, const s
   record.queue_depth = reader.number<std::uint32_t>("queue_depth");
   record.queue_policy = read_choice(reader, "queue_policy", kPolicies, queue_policy_name);
   record.uri = reader.text("uri");
+  const JsonValue* clock_health = reader.member("clock_health");
   const JsonValue* payload = reader.member("payload");
   const JsonValue* tensor = reader.member("tensor");
   WEFTLINE_TRY(reader.finish());
   WEFTLINE_ASSIGN(record.payload, payload_from_json(*payload, reader.path_of("payload")));
+  WEFTLINE_ASSIGN(record.clock_health,
+                  clock_health_from_json(*clock_health, reader.path_of("clock_health")));
   if (!tensor->is_null()) {
     WEFTLINE_ASSIGN(record.tensor, tensor_from_json(*tensor, reader.path_of("tensor")));
   }

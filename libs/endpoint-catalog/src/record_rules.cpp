@@ -210,6 +210,45 @@ Checked check_tensor(const EndpointRecord& record) {
   return needed ? check_tensor_facts(record, *record.tensor) : Checked();
 }
 
+auto refuse_health(const EndpointRecord& record, std::string_view what) {
+  return refuse(record, "CATALOG_CLOCK_HEALTH_INVALID", concat({"clock_health ", what}));
+}
+
+Checked check_clock_health(const EndpointRecord& record) {
+  const ClockHealthOptions& health = record.clock_health;
+  WEFTLINE_TRY(check_choice(record, "clock_health.capability",
+                            clock_health_capability_name(health.capability)));
+  WEFTLINE_TRY(check_choice(record, "clock_health.requirement",
+                            clock_health_requirement_name(health.requirement)));
+  WEFTLINE_TRY(
+      check_choice(record, "clock_health.action", clock_health_disposition_name(health.action)));
+  const auto age = health.max_report_age;
+  const std::string age_text = age ? std::to_string(age->count()) + " ns" : "not given";
+  if (health.requirement == ClockHealthRequirement::kNotRequired) {
+    if (!age && health.action == EndpointClockHealthDisposition::kNotApplicable) return {};
+    return refuse_health(record,
+                         concat({"requires no report, but its max_report_age is ", age_text,
+                                 " and its action ", clock_health_disposition_name(health.action),
+                                 "; require fresh_healthy_report or leave both out"}));
+  }
+  if (health.capability == ClockHealthCapability::kUnavailable) {
+    return refuse_health(record,
+                         "requires fresh_healthy_report, but its capability is unavailable; give "
+                         "status_reports");
+  }
+  constexpr std::int64_t kOldest = kMaximumAttachTimeoutNs;
+  if (!age || age->count() < 1 || age->count() > kOldest) {
+    return refuse_health(record, concat({"max_report_age is ", age_text, "; give 1 to ",
+                                         std::to_string(kOldest), " ns"}));
+  }
+  if (health.action == EndpointClockHealthDisposition::kNotApplicable) {
+    return refuse_health(record,
+                         "requires fresh_healthy_report, but its action is not_applicable; give "
+                         "skip, degraded or fail_run");
+  }
+  return {};
+}
+
 }  // namespace
 
 expected<EndpointRecord, Error> checked_record(EndpointRecord record) {
@@ -226,14 +265,17 @@ expected<EndpointRecord, Error> checked_record(EndpointRecord record) {
   WEFTLINE_TRY(check_choice(record, "queue_policy", queue_policy_name(record.queue_policy)));
   WEFTLINE_TRY(check_choice(record, "peer", peer_requirement_name(record.peer)));
   WEFTLINE_TRY(check_choice(record, "name_origin", endpoint_name_origin_name(record.name_origin)));
+  WEFTLINE_TRY(check_choice(record, "capture_time", capture_time_name(record.capture_time)));
   WEFTLINE_TRY(check_range(record, "queue_depth", record.queue_depth, 1, 65'536));
   WEFTLINE_TRY(check_range(record, "max_subscribers", record.max_subscribers, 1, 64));
   WEFTLINE_TRY(check_range(record, "max_borrowed_samples", record.max_borrowed_samples, 1, 64));
+  WEFTLINE_TRY(check_range(record, "max_loaned_samples", record.max_loaned_samples, 1, 64));
   WEFTLINE_TRY(check_range(record, "incarnations", record.incarnations, 1, 65'536));
   WEFTLINE_TRY(check_range(record, "attach_timeout_ns", record.attach_timeout_ns, 0,
                            kMaximumAttachTimeoutNs));
   WEFTLINE_TRY(check_payload(record));
   WEFTLINE_TRY(check_tensor(record));
+  WEFTLINE_TRY(check_clock_health(record));
   return record;
 }
 

@@ -37,6 +37,8 @@ TEST_CASE("what may differ between the sides is not reported") {
   there.attach_timeout_ns = 1;
   there.incarnations = 9;
   there.process_group = std::string("other");
+  there.max_loaned_samples = 7;
+  there.clock_health.action = EndpointClockHealthDisposition::kFailRun;
   CHECK(compare_endpoints(here, there).compatible());
 }
 
@@ -61,6 +63,16 @@ TEST_CASE("each difference that matters is reported once, with both values") {
        "payload.fields[0]", "float64[3] 'position' at byte 0", "float32[3] 'position' at byte 0"},
       {"poses", [](Record& r) { r.payload.fields.pop_back(); }, "payload.fields[2]",
        "uint32 'flags' at byte 28", "none"},
+      {"control", [](Record& r) { r.capture_time = RequireCaptureTime::kNo; }, "capture_time",
+       "required", "optional"},
+      {"control",
+       [](Record& r) { r.clock_health.capability = ClockHealthCapability::kUnavailable; },
+       "clock_health.capability", "status_reports", "unavailable"},
+      {"control",
+       [](Record& r) { r.clock_health.requirement = ClockHealthRequirement::kNotRequired; },
+       "clock_health.requirement", "fresh_healthy_report", "not_required"},
+      {"control", [](Record& r) { r.clock_health.max_report_age.reset(); },
+       "clock_health.max_report_age_ns", "1000000", "none"},
       {"frames", [](Record& r) { r.tensor.reset(); }, "tensor", "present", "none"},
       {"frames", [](Record& r) { r.tensor->memory_kind = MemoryKind::kHost; }, "tensor.memory_kind",
        "pinned_host", "host"},

@@ -173,6 +173,10 @@ TEST_CASE("numbers outside their range are refused with the range") {
         "endpoint 'control': max_borrowed_samples is 0; give 1 to 64"},
        {"control", [](auto& record) { record.max_borrowed_samples = 65; },
         "endpoint 'control': max_borrowed_samples is 65; give 1 to 64"},
+       {"control", [](auto& record) { record.max_loaned_samples = 0; },
+        "endpoint 'control': max_loaned_samples is 0; give 1 to 64"},
+       {"control", [](auto& record) { record.max_loaned_samples = 65; },
+        "endpoint 'control': max_loaned_samples is 65; give 1 to 64"},
        {"control", [](auto& record) { record.incarnations = 0; },
         "endpoint 'control': incarnations is 0; give 1 to 65536"},
        {"control", [](auto& record) { record.incarnations = 65'537; },
@@ -192,6 +196,8 @@ TEST_CASE("the ends of every range are admitted") {
   record.queue_depth = 65'536;
   record.max_subscribers = 64;
   record.max_borrowed_samples = 64;
+  record.max_loaned_samples = 64;
+  record.clock_health.max_report_age = std::chrono::nanoseconds(kMaximumAttachTimeoutNs);
   record.incarnations = 65'536;
   record.attach_timeout_ns =
       31'536'000'000'000'000;  // a year: a deadline that far does not overflow
@@ -208,6 +214,26 @@ TEST_CASE("a value outside its enum is refused") {
         "endpoint 'control': peer is outside its enum; use one of its enumerators"},
        {"control", [](auto& record) { record.name_origin = static_cast<EndpointNameOrigin>(9); },
         "endpoint 'control': name_origin is outside its enum; use one of its enumerators"},
+       {"control", [](auto& record) { record.capture_time = static_cast<RequireCaptureTime>(9); },
+        "endpoint 'control': capture_time is outside its enum; use one of its enumerators"},
+       {"control",
+        [](auto& record) {
+          record.clock_health.capability = static_cast<ClockHealthCapability>(9);
+        },
+        "endpoint 'control': clock_health.capability is outside its enum; use one of its "
+        "enumerators"},
+       {"control",
+        [](auto& record) {
+          record.clock_health.requirement = static_cast<ClockHealthRequirement>(9);
+        },
+        "endpoint 'control': clock_health.requirement is outside its enum; use one of its "
+        "enumerators"},
+       {"control",
+        [](auto& record) {
+          record.clock_health.action = static_cast<EndpointClockHealthDisposition>(9);
+        },
+        "endpoint 'control': clock_health.action is outside its enum; use one of its "
+        "enumerators"},
        {"control", [](auto& record) { record.payload.kind = static_cast<PayloadIdentityKind>(9); },
         "endpoint 'control': payload kind is outside its enum; use one of its enumerators"}},
       "CATALOG_CHOICE_UNKNOWN");
@@ -331,6 +357,43 @@ TEST_CASE("a tensor contract is there exactly for tensors, and can be met") {
        "endpoint 'frames': tensor max_byte_span is 18446744073709551615; give 1 (one element) to "
        "9223372036854775807"}};
   check_all_refused(bad_records, "CATALOG_TENSOR_INVALID");
+}
+
+TEST_CASE("a requirement of the capture clock is whole, or there is none") {
+  using Record = EndpointRecord;
+  const std::vector<BadRecord> bad_records{
+      {"control",
+       [](Record& record) { record.clock_health.capability = ClockHealthCapability::kUnavailable; },
+       "endpoint 'control': clock_health requires fresh_healthy_report, but its capability is "
+       "unavailable; give status_reports"},
+      {"control", [](Record& record) { record.clock_health.max_report_age.reset(); },
+       "endpoint 'control': clock_health max_report_age is not given; give 1 to "
+       "31536000000000000 ns"},
+      {"control",
+       [](Record& record) { record.clock_health.max_report_age = std::chrono::nanoseconds(0); },
+       "endpoint 'control': clock_health max_report_age is 0 ns; give 1 to 31536000000000000 ns"},
+      {"control",
+       [](Record& record) { record.clock_health.max_report_age = std::chrono::nanoseconds(-1); },
+       "endpoint 'control': clock_health max_report_age is -1 ns; give 1 to 31536000000000000 ns"},
+      {"control",
+       [](Record& record) {
+         record.clock_health.max_report_age = std::chrono::nanoseconds(31'536'000'000'000'001);
+       },
+       "endpoint 'control': clock_health max_report_age is 31536000000000001 ns; give 1 to "
+       "31536000000000000 ns"},
+      {"control",
+       [](Record& record) {
+         record.clock_health.action = EndpointClockHealthDisposition::kNotApplicable;
+       },
+       "endpoint 'control': clock_health requires fresh_healthy_report, but its action is "
+       "not_applicable; give skip, degraded or fail_run"},
+      {"control",
+       [](Record& record) {
+         record.clock_health.requirement = ClockHealthRequirement::kNotRequired;
+       },
+       "endpoint 'control': clock_health requires no report, but its max_report_age is 1000000 ns "
+       "and its action skip; require fresh_healthy_report or leave both out"}};
+  check_all_refused(bad_records, "CATALOG_CLOCK_HEALTH_INVALID");
 }
 
 TEST_CASE("a catalog too large to be loaded is refused") {

@@ -21,9 +21,17 @@ constexpr std::string_view kGolden = R"({
   "endpoints": [
     {
       "attach_timeout_ns": 5000000000,
+      "capture_time": "required",
+      "clock_health": {
+        "action": "skip",
+        "capability": "status_reports",
+        "max_report_age_ns": 1000000,
+        "requirement": "fresh_healthy_report"
+      },
       "direction": "import",
       "incarnations": 2,
       "max_borrowed_samples": 1,
+      "max_loaned_samples": 1,
       "max_subscribers": 8,
       "name": "control",
       "name_origin": "authored",
@@ -44,9 +52,17 @@ constexpr std::string_view kGolden = R"({
     },
     {
       "attach_timeout_ns": 0,
+      "capture_time": "optional",
+      "clock_health": {
+        "action": "not_applicable",
+        "capability": "unavailable",
+        "max_report_age_ns": null,
+        "requirement": "not_required"
+      },
       "direction": "export",
       "incarnations": 1,
       "max_borrowed_samples": 1,
+      "max_loaned_samples": 1,
       "max_subscribers": 8,
       "name": "frames",
       "name_origin": "authored",
@@ -77,9 +93,17 @@ constexpr std::string_view kGolden = R"({
     },
     {
       "attach_timeout_ns": 0,
+      "capture_time": "optional",
+      "clock_health": {
+        "action": "not_applicable",
+        "capability": "unavailable",
+        "max_report_age_ns": null,
+        "requirement": "not_required"
+      },
       "direction": "export",
       "incarnations": 1,
       "max_borrowed_samples": 1,
+      "max_loaned_samples": 1,
       "max_subscribers": 8,
       "name": "poses",
       "name_origin": "authored",
@@ -119,7 +143,7 @@ constexpr std::string_view kGolden = R"({
     }
   ],
   "schema": "weftline.endpoint-catalog",
-  "version": 1
+  "version": 2
 }
 )";
 
@@ -142,7 +166,7 @@ TEST_CASE("the canonical text and digest of a catalog do not change between buil
   const ChannelEndpointCatalog catalog = sample_catalog();
   CHECK(catalog.json() == kGolden);
   CHECK(catalog.digest() ==
-        "sha256:3ea8173698f08fd1cebda0c6df419fd38185c88b924a952f4e4f5502615b9c07");
+        "sha256:33a5ffd5616693d792e1df1e61e7bad9f23f494becdd7cdbbc29910ee290c739");
 }
 
 TEST_CASE("a parsed catalog has the same bytes, digest and records") {
@@ -190,7 +214,17 @@ class RandomRecords {
     record.queue_depth = small(1, 65'536);
     record.max_subscribers = small(1, 64);
     record.max_borrowed_samples = small(1, 64);
+    record.max_loaned_samples = small(1, 64);
     record.incarnations = small(1, 65'536);
+    record.capture_time = static_cast<RequireCaptureTime>(between(0, 1));
+    record.clock_health.capability = static_cast<ClockHealthCapability>(between(0, 1));
+    if (record.clock_health.capability == ClockHealthCapability::kStatusReports &&
+        between(0, 1) == 0) {
+      record.clock_health.requirement = ClockHealthRequirement::kFreshHealthyReport;
+      record.clock_health.max_report_age =
+          std::chrono::nanoseconds(between(1, kMaximumAttachTimeoutNs));
+      record.clock_health.action = static_cast<EndpointClockHealthDisposition>(between(1, 3));
+    }
     record.attach_timeout_ns = (random_() >> between(1, 63)) % (kMaximumAttachTimeoutNs + 1);
     record.process_group = std::string(between(1, 128), 'g');
     fill_payload(record);
@@ -259,13 +293,13 @@ TEST_CASE("every valid catalog round-trips to identical bytes") {
 }
 
 TEST_CASE("text of another kind or version is refused before its keys") {
-  check_refused(golden_with("\"version\": 1\n", "\"version\": 2, \"later\": true\n"),
+  check_refused(golden_with("\"version\": 2\n}", "\"version\": 3, \"later\": true\n}"),
                 "CATALOG_SCHEMA_UNKNOWN",
-                "the text is 'weftline.endpoint-catalog' version 2, this build reads "
-                "'weftline.endpoint-catalog' version 1; save the catalog again with this version");
+                "the text is 'weftline.endpoint-catalog' version 3, this build reads "
+                "'weftline.endpoint-catalog' version 2; save the catalog again with this version");
   check_refused(golden_with("weftline.endpoint-catalog", "weftline.plan"), "CATALOG_SCHEMA_UNKNOWN",
-                "the text is 'weftline.plan' version 1, this build reads "
-                "'weftline.endpoint-catalog' version 1; save the catalog again with this version");
+                "the text is 'weftline.plan' version 2, this build reads "
+                "'weftline.endpoint-catalog' version 2; save the catalog again with this version");
   check_refused("{}", "CATALOG_KEY_MISSING",
                 "catalog.schema is missing; every key has to be there");
   check_refused("[]", "CATALOG_KIND_WRONG", "catalog is no object");
@@ -291,7 +325,7 @@ TEST_CASE("a wrong member is refused with its path") {
   check_refused(golden_with("\"uint\"", "\"quaternion\""), "CATALOG_CHOICE_UNKNOWN",
                 "endpoints[1].tensor.dtype.code is 'quaternion', which this version does not know");
   check_refused(R"({"deployment_id":"d","endpoints":[],"schema":"weftline.endpoint-catalog",)"
-                R"("version":1})",
+                R"("version":2})",
                 "CATALOG_EMPTY",
                 "catalog.endpoints is an empty list; a catalog has at least one endpoint");
 }

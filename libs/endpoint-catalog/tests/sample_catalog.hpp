@@ -34,6 +34,13 @@ inline TensorBoundaryContract frame_contract() {
           .max_byte_span = 1'327'104};
 }
 
+inline ClockHealthOptions fresh_clock() {
+  return {.capability = ClockHealthCapability::kStatusReports,
+          .requirement = ClockHealthRequirement::kFreshHealthyReport,
+          .max_report_age = std::chrono::milliseconds(1),
+          .action = EndpointClockHealthDisposition::kSkip};
+}
+
 }  // namespace weftline::catalog_tests
 
 namespace weftline {
@@ -83,9 +90,11 @@ inline ChannelEndpointCatalog sample_catalog() {
   REQUIRE(builder.export_topic<Pose>(
       "poses", "weftline://robot/poses",
       {.queue_policy = ChannelQueuePolicy::kDropOldest, .peer = PeerRequirement::kOptional}));
-  REQUIRE(
-      builder.import_topic<std::uint32_t>("control", "weftline://robot/control",
-                                          {.attach_timeout_ns = 5'000'000'000, .incarnations = 2}));
+  REQUIRE(builder.import_topic<std::uint32_t>("control", "weftline://robot/control",
+                                              {.attach_timeout_ns = 5'000'000'000,
+                                               .incarnations = 2,
+                                               .capture_time = RequireCaptureTime::kYes,
+                                               .clock_health = fresh_clock()}));
   REQUIRE(builder.export_topic<Tensor>("frames", "weftline://robot/frames",
                                        {.queue_depth = 4, .tensor = frame_contract()}));
   auto catalog = std::move(builder).build();

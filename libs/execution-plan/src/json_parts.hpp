@@ -53,10 +53,25 @@ inline JsonValue json(Horizon horizon) {
   return Object{{"denominator", horizon.denominator}, {"numerator", horizon.numerator}};
 }
 
+// plan_json.cpp
+JsonValue json(const PayloadIdentity& identity);
+
+// boundary_json.cpp
+JsonValue json(const ExternalTopicRecord& topic);
+JsonValue json(const ImportEdgePlanRecord& edge);
+JsonValue json(const TensorOutputPlacementRecord& placement);
+JsonValue json(const GreenContextSupport& support);
+JsonValue json(const GreenContextResourcePlanRecord& resource);
+JsonValue json(const GreenContextPoolPlanRecord& pool);
+JsonValue json(const PartitionPlacementPlanRecord& placement);
+JsonValue json(const SupportThreadPlacementPlanRecord& placement);
+JsonValue json(const ProfileManifest& manifest);
+
 // derivation_json.cpp
 JsonValue json(const TensorByteSpanDerivationNodePlanRecord& node);
 JsonValue json(const TensorByteSpanDerivationPlanRecord& derivation);
 JsonValue json(const TensorMemoryKindDerivationPlanRecord& derivation);
+
 // sizing_json.cpp, temporal_json.cpp
 JsonValue json(const OutputRateRecord& rate);
 JsonValue json(const TemporalTriggerPlanRecord& trigger);

@@ -37,7 +37,7 @@ static JsonValue json(const PodField& field) {
                 {"offset", field.offset}};
 }
 
-static JsonValue json(const PayloadIdentity& identity) {
+JsonValue json(const PayloadIdentity& identity) {
   return Object{{"alignment", identity.alignment},
                 {"fields", list(identity.fields)},
                 {"kind", payload_identity_kind_name(identity.kind)},
@@ -161,6 +161,7 @@ static JsonValue json(const PartitionDecisionRecord& decision) {
 
 static JsonValue json(const CudaComputeStreamPlanRecord& stream) {
   return Object{{"device", json(stream.device)},
+                {"green_context", json(stream.green_context)},
                 {"id", json(stream.id)},
                 {"partition", json(stream.partition)}};
 }
@@ -192,7 +193,8 @@ static JsonValue json(const TensorAllocationPlanRecord& pool) {
 }
 
 static JsonValue json(const DeviceDescription& device) {
-  return Object{{"hardware_queues", device.hardware_queues},
+  return Object{{"green_contexts", json(device.green_contexts)},
+                {"hardware_queues", device.hardware_queues},
                 {"id", json(device.id)},
                 {"memory_bytes", device.memory_bytes},
                 {"name", text(device.name)},
@@ -249,20 +251,28 @@ void write_plan(const PlanRecords& records, JsonWriter::Sink sink) {
   write_value(writer, "endpoint_catalog", json(records.endpoint_catalog));
   write_list(writer, "execution_partitions", records.execution_partitions);
   write_list(writer, "export_edges", records.export_edges);
+  write_list(writer, "external_topics", records.external_topics);
   write_list(writer, "fusion_decisions", records.fusion_decisions);
   write_value(writer, "graph_name", text(records.graph_name));
+  write_list(writer, "green_context_pools", records.green_context_pools);
+  write_list(writer, "green_context_resources", records.green_context_resources);
   write_list(writer, "hard_floor_contributors", records.hard_floor_contributors);
+  write_list(writer, "import_edges", records.import_edges);
   write_list(writer, "operators", records.operators);
   write_list(writer, "partition_decisions", records.partition_decisions);
+  write_list(writer, "partition_placements", records.partition_placements);
   write_list(writer, "payload_edges", records.payload_edges);
   write_list(writer, "pool_capacity_dependencies", records.pool_capacity_dependencies);
   write_list(writer, "port_rates", records.port_rates);
+  write_value(writer, "profile_manifest", json(records.profile_manifest));
   write_list(writer, "provider_allocation_plans", records.provider_allocation_plans);
   write_list(writer, "queue_sizing_recipes", records.queue_sizing_recipes);
   write_value(writer, "schema", kPlanSchema);
+  write_list(writer, "support_thread_placements", records.support_thread_placements);
   write_list(writer, "tensor_allocations", records.tensor_allocations);
   write_list(writer, "tensor_byte_span_derivations", records.tensor_byte_span_derivations);
   write_list(writer, "tensor_memory_kind_derivations", records.tensor_memory_kind_derivations);
+  write_list(writer, "tensor_output_placements", records.tensor_output_placements);
   write_value(writer, "version", kPlanSchemaVersion);
   writer.close();
   writer.finish();

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "boundary_render.hpp"
 #include "derivation_render.hpp"
 #include "plan_names.hpp"
 #include "quantities.hpp"
@@ -57,6 +58,9 @@ void render_summary(std::string& out, const PlanRecords& records) {
   out.append(show_count(records.tensor_allocations.size(), "pool"));
   if (bytes != 0) out.append(" with ").append(show_bytes(bytes));
   out.append(", ").append(show_count(records.endpoint_catalog.endpoints().size(), "endpoint"));
+  if (records.profile_manifest.effective != Profile::kDevelopment) {
+    out.append(", profile ").append(profile_name(records.profile_manifest.effective));
+  }
   out.append("\n");
 }
 
@@ -166,6 +170,9 @@ void render_streams(std::string& out, const PlanRecords& records) {
                    stream.partition.valid()
                        ? records.execution_partitions[stream.partition.value].name
                        : "all"});
+    if (stream.green_context.valid()) {
+      table.add_note("in green context " + show(stream.green_context));
+    }
   }
   section(out, "Streams", table);
 }
@@ -247,7 +254,9 @@ std::string render_plan(const PlanRecords& records) {
   if (!records.fusion_decisions.empty()) render_fusion(out, records);
   if (!records.tensor_allocations.empty()) render_pools(out, records);
   render_derivations(out, records);
+  render_placements(out, records);
   if (!records.endpoint_catalog.empty()) render_endpoints(out, records);
+  render_imports(out, records);
   if (!records.diagnostics.empty()) {
     out.append("\nDiagnostics\n").append(format_diagnostics(records.diagnostics));
   }

@@ -34,7 +34,8 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
   CHECK(dump(plan, "partition_decisions") ==
         R"([{"kind":"start","reason":"nothing leads here","vertex":0},)"
         R"({"kind":"join","reason":"continues the chain of camera","vertex":1}])");
-  CHECK(dump(plan, "cuda_compute_streams") == R"([{"device":"emulated:0","id":0,"partition":0}])");
+  CHECK(dump(plan, "cuda_compute_streams") ==
+        R"([{"device":"emulated:0","green_context":null,"id":0,"partition":0}])");
   CHECK(dump(plan, "cuda_compute_stream_policy") == R"("partition_device")");
   CHECK(dump(plan, "fusion_decisions") ==
         R"([{"edge":0,"fused":true,"reason":"one writer, one reader"}])");
@@ -46,10 +47,12 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
         R"("fused_stream":0,"id":0,"max_rank":3,"max_release_streams":3,)"
         R"("memory_kind":"cuda_device",)"
         R"("output":{"port":0,"vertex":0},"slot_bytes":1024,"slot_count":8,"total_bytes":8192}])");
-  CHECK(dump(plan, "device_catalog") ==
-        R"({"devices":[{"hardware_queues":0,"id":"emulated:0","memory_bytes":0,"name":"laptop",)"
-        R"("sm_count":0,"stream_memory_operations":false,)"
-        R"("uuid":"00000000000000000000000000000000"}],"host_cpu_count":2})");
+  CHECK(
+      dump(plan, "device_catalog") ==
+      R"({"devices":[{"green_contexts":{"coscheduled_alignment_sms":0,"minimum_partition_sms":0},)"
+      R"("hardware_queues":0,"id":"emulated:0","memory_bytes":0,"name":"laptop",)"
+      R"("sm_count":0,"stream_memory_operations":false,)"
+      R"("uuid":"00000000000000000000000000000000"}],"host_cpu_count":2})");
   CHECK(dump(plan, "diagnostics") ==
         R"([{"fix":"drop it","message":"it is empty","place":"partition x",)"
         R"("severity":"warning","token":"PARTITION_EMPTY"}])");

@@ -31,7 +31,10 @@ class BoundedProducers {
   [[nodiscard]] InputBound of(std::uint32_t input) const;
 
  private:
+  [[nodiscard]] InputBound of_import(PortRef input) const;
+
   const CompileState& state_;
+  VertexId vertex_;
   /// By input: the only edge into it; `kNone`, `kSeveral`.
   std::vector<std::uint32_t> edges_{};
 };

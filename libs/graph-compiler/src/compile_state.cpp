@@ -38,6 +38,12 @@ std::span<const PayloadEdgePlanRecord> CompileState::arms_of(PortRef output) con
   return {found.begin(), found.end()};
 }
 
+const ImportSnapshot* CompileState::import_feeding(PortRef input_port) const {
+  const auto found = imports_into.find(input_port);
+  if (found == imports_into.end() || found->second.size() != 1) return nullptr;
+  return &graph.imports[found->second.front()];
+}
+
 TensorAllocationPlanRecord* CompileState::pool_of(PortRef port) {
   auto& pools = plan.tensor_allocations;
   const auto found =
@@ -61,6 +67,14 @@ const TensorByteSpanDerivationPlanRecord* CompileState::span_of(PortRef output) 
 
 const TensorMemoryKindDerivationPlanRecord* CompileState::kind_of(PortRef output) const {
   return find_output(plan.tensor_memory_kind_derivations, output);
+}
+
+std::string CompileState::offered_devices() const {
+  std::string offered;
+  for (const DeviceDescription& known : options.devices.devices) {
+    offered.append(offered.empty() ? "" : ", ").append(known.id.to_string());
+  }
+  return offered.empty() ? "none" : offered;
 }
 
 void CompileState::error(std::string_view token, std::string place, std::string message,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +15,14 @@
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
+
+/// What is found out about one external topic before its endpoint is made.
+struct TopicState {
+  std::string name{};  ///< Of the endpoint.
+  bool sound{true};    ///< False: an error has been reported that leaves it without an endpoint.
+  std::uint32_t generations{1};
+  std::optional<DeviceId> device{};  ///< Imports of device or pinned tensors.
+};
 
 /// What the passes read and build. Each pass leaves records that the next ones can walk even when
 /// it reported errors: a fact that could not be found is absent, never out of range.
@@ -30,6 +40,14 @@ struct CompileState {
   /// Outputs that topics export, each with the first such topic (an index into `graph.exports`);
   /// sorted.
   std::vector<std::pair<PortRef, std::uint32_t>> exported{};
+  /// By input: the imports that feed it, as indices into `graph.imports`.
+  std::map<PortRef, std::vector<std::uint32_t>> imports_into{};
+  /// By input that an import feeds: what an activation takes from it; without an edge.
+  std::map<PortRef, EdgeSelectionRecord> import_selections{};
+  std::vector<TopicState> imports{};  ///< As `graph.imports`.
+  std::vector<TopicState> exports{};  ///< As `graph.exports`.
+  /// By authored partition (as in `graph.partitions`) and device: the SMs that are its own.
+  std::map<std::pair<std::uint32_t, DeviceId>, GreenContextPlanId> green_contexts{};
   /// Producers before consumers, ties by path; vertices on or behind a loop come last, by path.
   std::vector<VertexId> topological_order{};
 
@@ -40,6 +58,8 @@ struct CompileState {
   [[nodiscard]] const InputPortRecord& input(PortRef port) const {
     return plan.operators[port.vertex.value].inputs[port.port];
   }
+  /// The one import that feeds an input; null without one, and when there are more.
+  [[nodiscard]] const ImportSnapshot* import_feeding(PortRef input) const;
   /// "source.frames -> detect.frames"
   [[nodiscard]] std::string edge_name(const PayloadEdgePlanRecord& edge) const;
   /// The topic that exports an output; null when none does.
@@ -52,6 +72,8 @@ struct CompileState {
   /// How an output's slot bytes or memory kind were derived; null when they were not.
   [[nodiscard]] const TensorByteSpanDerivationPlanRecord* span_of(PortRef output) const;
   [[nodiscard]] const TensorMemoryKindDerivationPlanRecord* kind_of(PortRef output) const;
+  /// "emulated:0, cuda:0", or "none": what the target offers.
+  [[nodiscard]] std::string offered_devices() const;
 
   /// Adds a diagnostic. Texts keep 4,096 bytes at most: names of any length may be in them.
   void error(std::string_view token, std::string place, std::string message, std::string fix);

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "random_boundary.hpp"
 #include "random_graph.hpp"
 #include "random_rates.hpp"
 #include "test_graph.hpp"
@@ -43,6 +44,11 @@ void author_differently(GraphSnapshot& graph, std::mt19937& random) {
     shuffle(topic.sources, random);
   }
   shuffle(graph.exports, random);
+  for (ImportSnapshot& topic : graph.imports) {
+    for (PortRef& target : topic.targets) target.vertex.value = vertices[target.vertex.value];
+    shuffle(topic.targets, random);
+  }
+  shuffle(graph.imports, random);
   if (graph.default_clock) graph.default_clock = clocks[*graph.default_clock];
 }
 
@@ -59,7 +65,7 @@ TEST_CASE("the order of authoring calls leaves no trace, in good graphs and in b
   std::mt19937 random(11);
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     INFO("seed " << seed);
-    TestGraph graph = random_graph(seed);
+    TestGraph graph = with_random_boundary(random_graph(seed), seed);
     auto& snapshot = graph.snapshot();
     snapshot.clocks.push_back({"spare", snapshot.clocks.front().factory, true});
     snapshot.partitions.push_back("unused");

@@ -413,12 +413,12 @@ std::vector<Case> general_cases() {
        changed(pooled(MemoryKind::kHost),
                [](TestGraph& graph) { graph.bind("a", "out", kEmulated0); }),
        "error TENSOR_DEVICE_BINDING_UNEXPECTED at a.out: the output is bound to emulated:0, but "
-       "its pool is in host memory. Fix: take the binding out, or give the output a pool in device "
-       "or managed memory\n"},
+       "its pool is in host memory. Fix: take the binding out, or let the output state device or "
+       "managed memory\n"},
       {"an output without a pool bound to a device",
        changed(linear(), [](TestGraph& graph) { graph.bind("a", "out", kEmulated0); }),
        "error TENSOR_DEVICE_BINDING_UNEXPECTED at a.out: the output is bound to emulated:0, but it "
-       "has no pool. Fix: take the binding out, or give the output a pool in device or managed "
+       "has no pool. Fix: take the binding out, or let the output state device or managed "
        "memory\n"},
       {"a binding for an unknown operator",
        changed(linear(), [](TestGraph& graph) { graph.bind("z", "out", kEmulated0); }),
@@ -433,14 +433,6 @@ std::vector<Case> general_cases() {
        "operator's outputs are: out. Fix: correct output_port, or take the binding out\n"
        "error TENSOR_DEVICE_BINDING_UNKNOWN at b.out: a device binding names output \"out\"; the "
        "operator's outputs are: none. Fix: correct output_port, or take the binding out\n"},
-      {"a tensor topic",
-       changed(pooled(MemoryKind::kHost),
-               [](TestGraph& graph) {
-                 graph.topic("weftline://t", {"a.out"}).snapshot().exports.front().payload =
-                     payload_identity<Tensor>();
-               }),
-       "error TENSOR_EXPORT_UNSUPPORTED at endpoint t: tensors can't leave the process through "
-       "weftline://t in this version. Fix: export a scalar or a POD computed from the tensor\n"},
       {"a slot of more bytes than there are", pool_with(tensor_bounds(~std::uint64_t{0}), 2),
        "error TENSOR_POOL_BYTES_OVERFLOW at a.out: slots of 18446744073709551615 bytes can't be "
        "counted. Fix: lower TensorOutputSpec::bounds.max_byte_span\n"},
@@ -484,7 +476,8 @@ std::vector<Case> general_cases() {
 std::vector<Case> cases() {
   std::vector<Case> all = general_cases();
   for (std::vector<Case>& area :
-       std::to_array({derivation_diagnostic_cases(), temporal_diagnostic_cases()})) {
+       std::to_array({boundary_diagnostic_cases(), derivation_diagnostic_cases(),
+                      temporal_diagnostic_cases()})) {
     std::ranges::move(area, std::back_inserter(all));
   }
   return all;
@@ -496,7 +489,7 @@ std::string_view token_of(std::string_view line) {
 }
 
 TEST_CASE("each mistake is reported with its place, both sides' values and what to change") {
-  for (const Case& each : cases()) {
+  for (const DiagnosticCase& each : cases()) {
     INFO(each.name);
     CHECK(each.graph.diagnostics() == each.diagnostics);
   }
@@ -504,7 +497,7 @@ TEST_CASE("each mistake is reported with its place, both sides' values and what 
 
 TEST_CASE("every registered token has a mistake here that leads to it, and the other way round") {
   std::set<std::string_view> provoked;
-  for (const Case& each : cases()) {
+  for (const DiagnosticCase& each : cases()) {
     std::string_view text = each.diagnostics;
     while (!text.empty()) {
       provoked.insert(token_of(text));

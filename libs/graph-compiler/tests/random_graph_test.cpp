@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "random_boundary.hpp"
 #include "random_graph.hpp"
 #include "test_graph.hpp"
 
@@ -195,12 +196,64 @@ void check_pools(const PlanRecords& plan) {
   }
 }
 
+/// What an import's inputs can hold, by recursion over the flow.
+std::uint32_t held_by_hand(const PlanRecords& plan, const std::string& endpoint) {
+  std::set<PortRef> seen;
+  const std::function<std::uint32_t(VertexId)> behind = [&](VertexId vertex) -> std::uint32_t {
+    std::uint32_t held = 0;
+    const auto& op = plan.operators[vertex.value];
+    for (std::uint32_t port = 0; port < op.outputs.size(); ++port) {
+      if (op.outputs[port].payload.kind != PayloadIdentityKind::kTensor) continue;
+      const auto& spec = op.outputs[port].tensor;
+      if (spec && spec->storage == TensorOutputStorage::kRuntimePool) continue;
+      if (!seen.insert({vertex, port}).second) continue;
+      for (const auto& edge : plan.payload_edges) {
+        if (edge.source != PortRef{vertex, port}) continue;
+        held += edge.queue_depth + 1 + behind(edge.target.vertex);
+      }
+    }
+    return held;
+  };
+  std::uint32_t held = 0;
+  for (const auto& edge : plan.import_edges) {
+    if (edge.endpoint_name != endpoint) continue;
+    const auto& input = plan.operators[edge.target.vertex.value].inputs[edge.target.port];
+    if (input.payload.kind != PayloadIdentityKind::kTensor) continue;
+    held += 1 + input.retained_samples + behind(edge.target.vertex);
+  }
+  return held;
+}
+
+void check_boundary(const PlanRecords& plan) {
+  CHECK(plan.external_topics.size() == plan.endpoint_catalog.endpoints().size());
+  for (const auto& edge : plan.import_edges) {
+    const EndpointRecord& endpoint = plan.endpoint_catalog.endpoints()[edge.endpoint.value];
+    CHECK(endpoint.name == edge.endpoint_name);
+    CHECK(edge.queue_depth == endpoint.queue_depth);
+    CHECK(edge.held_samples == held_by_hand(plan, edge.endpoint_name));
+    CHECK(edge.held_samples <= edge.max_borrowed_samples);
+    const auto& consumer = plan.operators[edge.target.vertex.value];
+    if (edge.device) {
+      CHECK(consumer.device == edge.device);
+      CHECK(consumer.stream.valid());
+    }
+    const auto& lane = plan.execution_partitions[consumer.partition.value];
+    CHECK(lane.members.front() == consumer.id);
+  }
+  for (const auto& edge : plan.export_edges) {
+    const auto& tensor = plan.endpoint_catalog.endpoints()[edge.endpoint.value].tensor;
+    if (tensor && tensor->memory_kind != MemoryKind::kHost) {
+      CHECK(plan.operators[edge.source.vertex.value].stream.valid());
+    }
+  }
+}
+
 TEST_CASE("plans of 200 random graphs keep every invariant") {
   std::size_t fused = 0;
   std::size_t without_fences = 0;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
-    TestGraph graph = random_graph(seed);
+    TestGraph graph = with_random_boundary(random_graph(seed), seed);
     if (seed % 3 == 0) {
       graph.options.cuda_execution.compute_stream_policy =
           CudaComputeStreamPolicy::kSharedProcessDevice;
@@ -213,6 +266,7 @@ TEST_CASE("plans of 200 random graphs keep every invariant") {
     check_streams(plan.records());
     check_fusion(plan.records());
     check_pools(plan.records());
+    check_boundary(plan.records());
     without_fences += static_cast<std::size_t>(
         std::ranges::count(plan.records().fusion_decisions, true, &FusionDecisionRecord::fused));
     fused += plan.operators().size() - plan.execution_partitions().size();

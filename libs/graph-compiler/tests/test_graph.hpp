@@ -30,6 +30,11 @@ inline TensorOutputSpec pool_in(MemoryKind kind) {
 
 inline TensorInputSpec takes(MemoryKind kind) { return {.representation = {.memory_kind = kind}}; }
 
+/// Images as those of pool_in(), crossing processes.
+inline TensorBoundaryContract boundary(MemoryKind kind) {
+  return {.memory_kind = kind, .dtype = kUInt8, .rank = 2, .max_byte_span = 1'000};
+}
+
 /// Composes what the compiler gets, by names: "camera.frames". Ports carry uint32 until they are
 /// made tensors. It is not Graph: nothing is refused, so that the compiler's own checks are
 /// reached.
@@ -40,6 +45,7 @@ class TestGraph {
     graph_.clocks.push_back({"clock", [] { return std::make_unique<RealtimeClock>(); }, true});
     graph_.default_clock = 0;
     options.devices.devices = {{.id = kEmulated0}, {.id = kEmulated1}};
+    options.devices.host_cpu_count = 4;
   }
 
   /// An operator without inputs ticks each millisecond; others have an empty contract.
@@ -141,8 +147,23 @@ class TestGraph {
                    TopicOptions topic_options = {}) {
     ExportSnapshot topic{
         std::move(uri), std::move(topic_options), payload_identity<std::uint32_t>(), {}};
+    if (!sources.empty()) topic.payload = output(sources.front()).payload;
     for (const auto& name : sources) topic.sources.push_back(output_ref(name));
     graph_.exports.push_back(std::move(topic));
+    return *this;
+  }
+  /// Carries what its first target takes.
+  TestGraph& import(std::string uri, const std::vector<std::string>& targets,
+                    TopicOptions topic_options = {}) {
+    ImportSnapshot topic{
+        std::move(uri), std::move(topic_options), payload_identity<std::uint32_t>(), {}};
+    if (!targets.empty()) topic.payload = input(targets.front()).payload;
+    for (const auto& name : targets) topic.targets.push_back(input_ref(name));
+    graph_.imports.push_back(std::move(topic));
+    return *this;
+  }
+  TestGraph& bind_import(std::string endpoint, DeviceId device) {
+    options.deployment.bind_imported_topic_device({std::move(endpoint), device});
     return *this;
   }
   TestGraph& bind(std::string path, std::string port, DeviceId device) {

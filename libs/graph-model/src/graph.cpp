@@ -28,6 +28,23 @@ void require_name(std::string_view what, const std::string& name) {
   }
 }
 
+/// The rest of a URI's form is checked with the endpoint catalog's rules.
+void require_topic_uri(const std::string& uri) {
+  for (const std::string_view scheme : {"weftline://", "holomq://"}) {
+    if (uri.size() > scheme.size() && uri.starts_with(scheme)) return;
+  }
+  refuse(
+      "GRAPH_TOPIC_URI_INVALID",
+      "a topic's URI is weftline://<path> or holomq://<path>, not \"" + uri.substr(0, 128) + "\"");
+}
+
+void require_topic(bool known) {
+  if (known) return;
+  refuse("GRAPH_FLOW_HANDLE_INVALID",
+         "a flow names a topic that is not one of this graph's: take it from this graph's "
+         "import_topic() or export_topic()");
+}
+
 /// "input 0 frames: tensor; output 0 mask: tensor"
 std::string describe_ports(const OperatorSpec& spec) {
   std::string text;
@@ -58,6 +75,8 @@ struct Graph::State {
   std::map<const PortBase*, Place> places{};
   std::vector<FlowSnapshot> flows{};
   std::vector<ExportSnapshot> exports{};
+  std::vector<ImportSnapshot> imports{};
+  std::shared_ptr<const TopicOwner> topic_owner{std::make_shared<TopicOwner>()};
   std::vector<std::string> partitions{};
   std::vector<ClockSnapshot> clocks{};
   std::optional<std::uint32_t> default_clock{};
@@ -141,15 +160,34 @@ void Graph::connect(const OutputPort& source, const InputPort& target,
   state_->flows.push_back(flow);
 }
 
-void Graph::connect_export(const OutputPort& source, std::uint32_t topic) {
-  const PortRef port = state_->place(source);
-  if (topic >= state_->exports.size()) {
-    refuse("GRAPH_FLOW_HANDLE_INVALID", "a flow names a topic that is not one of this graph's");
+void Graph::connect_export(const OutputPort& source, std::uint32_t topic,
+                           const std::shared_ptr<const TopicOwner>& owner) {
+  require_topic(owner == state_->topic_owner && topic < state_->exports.size());
+  state_->exports[topic].sources.push_back(state_->place(source));
+}
+
+void Graph::connect_import(std::uint32_t topic, const std::shared_ptr<const TopicOwner>& owner,
+                           const InputPort& target) {
+  require_topic(owner == state_->topic_owner && topic < state_->imports.size());
+  const PortRef port = state_->place(target);
+  std::vector<PortRef>& targets = state_->imports[topic].targets;
+  if (std::ranges::find(targets, port) != targets.end()) {
+    refuse("GRAPH_FLOW_DUPLICATE", "the same input takes twice from one topic: " +
+                                       state_->imports[topic].uri + " -> " + state_->path(port));
   }
-  state_->exports[topic].sources.push_back(port);
+  targets.push_back(port);
+}
+
+std::weak_ptr<const TopicOwner> Graph::topic_owner() const noexcept { return state_->topic_owner; }
+
+std::uint32_t Graph::add_import(std::string uri, TopicOptions options, PayloadIdentity payload) {
+  require_topic_uri(uri);
+  state_->imports.push_back({std::move(uri), std::move(options), std::move(payload), {}});
+  return static_cast<std::uint32_t>(state_->imports.size() - 1);
 }
 
 std::uint32_t Graph::add_export(std::string uri, TopicOptions options, PayloadIdentity payload) {
+  require_topic_uri(uri);
   state_->exports.push_back({std::move(uri), std::move(options), std::move(payload), {}});
   return static_cast<std::uint32_t>(state_->exports.size() - 1);
 }
@@ -204,6 +242,7 @@ GraphSnapshot Graph::snapshot() const {
   snapshot.name = name_;
   snapshot.flows = state_->flows;
   snapshot.exports = state_->exports;
+  snapshot.imports = state_->imports;
   snapshot.partitions = state_->partitions;
   snapshot.clocks = state_->clocks;
   snapshot.default_clock = state_->default_clock;

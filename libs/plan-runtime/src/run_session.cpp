@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "guarded.hpp"
+#include "plan_support.hpp"
 #include "session_resources.hpp"
 
 namespace weftline {
@@ -61,6 +62,7 @@ class RunSession::State {
   std::vector<RunDiagnostic> diagnostics() const {
     return resources_ ? resources_->control.diagnostics() : build_diagnostics_;
   }
+  const std::vector<RunDiagnostic>& warnings() const noexcept { return warnings_; }
   RunCounters counters() const;
 
  private:
@@ -73,6 +75,7 @@ class RunSession::State {
 
   std::unique_ptr<SessionResources> resources_;
   std::vector<RunDiagnostic> build_diagnostics_{};
+  std::vector<RunDiagnostic> warnings_{};  // complete before the controller starts
   std::atomic<RunTermination> termination_{RunTermination::kRunning};
   mutable std::mutex mutex_{};
   mutable std::condition_variable ended_{};
@@ -101,6 +104,7 @@ void RunSession::State::launch(const RunOptions& options) {
   }
   std::string place = "session";
   auto built = guarded("RUN_BUILD_THREW", [&]() -> expected<void, Error> {
+    WEFTLINE_TRY(runtime::check_supported(resources_->plan.records(), place, warnings_));
     WEFTLINE_TRY(resources_->build(options, place));
     place = "session";
     controller_ = std::thread([this] { control_run(); });
@@ -223,6 +227,7 @@ bool RunSession::wait_until(std::chrono::steady_clock::time_point deadline) cons
 }
 RunTermination RunSession::termination() const noexcept { return state_->termination(); }
 std::vector<RunDiagnostic> RunSession::diagnostics() const { return state_->diagnostics(); }
+std::vector<RunDiagnostic> RunSession::warnings() const { return state_->warnings(); }
 RunCounters RunSession::counters() const { return state_->counters(); }
 
 RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {

@@ -53,12 +53,36 @@ expected<void, Error> SessionResources::build_devices(const RunOptions& options,
   return {};
 }
 
+expected<std::vector<GreenContext>, Error> SessionResources::build_green_contexts(
+    std::string& place) {
+  std::vector<GreenContext> contexts;
+  for (const GreenContextResourcePlanRecord& record : plan.green_context_resources()) {
+    contexts.emplace_back();
+    // A device that no operator is on is not open, and its SMs are nobody's.
+    const auto device = devices.find(record.device);
+    if (record.role == GreenContextRole::kReservedResidual || device == devices.end()) continue;
+    place = "SMs of " + record.device.to_string();
+    WEFTLINE_ASSIGN(contexts.back(),
+                    device->second->create_green_context({.sm_count = record.sm_count}));
+    if (contexts.back().sm_count() == record.sm_count) continue;
+    return fail(ErrorCode::kIncompatible, "RUN_GREEN_CONTEXT_SIZE",
+                "the plan sets " + std::to_string(record.sm_count) +
+                    " SMs apart, the device gave " + std::to_string(contexts.back().sm_count()) +
+                    "; compile again with this machine's catalog");
+  }
+  return contexts;
+}
+
 expected<void, Error> SessionResources::build_streams(std::string& place) {
+  // Streams keep their SMs.
+  WEFTLINE_ASSIGN(std::vector<GreenContext> contexts, build_green_contexts(place));
   for (const auto& record : plan.cuda_compute_streams()) {
     place = record.partition.valid()
                 ? "stream of partition " + plan.execution_partitions()[record.partition.value].name
                 : "stream of " + record.device.to_string();
-    WEFTLINE_ASSIGN(Stream stream, devices.at(record.device)->create_stream({}));
+    WEFTLINE_ASSIGN(Stream stream, record.green_context.valid()
+                                       ? contexts[record.green_context.value].create_stream({})
+                                       : devices.at(record.device)->create_stream({}));
     streams->push_back(std::move(stream));
   }
   return {};

@@ -50,6 +50,8 @@ struct SessionResources {
 
  private:
   [[nodiscard]] expected<void, Error> build_devices(const RunOptions& options, std::string& place);
+  /// By id; empty ones for SMs that are nobody's.
+  [[nodiscard]] expected<std::vector<GreenContext>, Error> build_green_contexts(std::string& place);
   [[nodiscard]] expected<void, Error> build_streams(std::string& place);
   [[nodiscard]] expected<void, Error> build_pools(std::string& place);
   [[nodiscard]] expected<void, Error> build_operators(std::string& place);

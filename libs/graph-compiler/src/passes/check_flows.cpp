@@ -26,6 +26,13 @@ void check_inputs(CompileState& state, const OperatorPlanRecord& op) {
       ++count;
       sources.append(sources.empty() ? "" : ", ").append(state.plan.output_name(edge.source));
     }
+    if (const auto imports = state.imports_into.find({op.id, port});
+        imports != state.imports_into.end()) {
+      for (const std::uint32_t index : imports->second) {
+        ++count;
+        sources.append(sources.empty() ? "" : ", ").append(state.graph.imports[index].uri);
+      }
+    }
     if (count == 0) {
       state.error("GRAPH_INPUT_UNCONNECTED", place, "no flow leads to this input",
                   "add_flow() an output of " + op.inputs[port].payload.to_string() + " to it");

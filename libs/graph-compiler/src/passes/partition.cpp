@@ -7,8 +7,8 @@
 // Operators that no authored partition names are placed along the flow: one without inputs, or
 // with a clock or readiness source for a trigger, starts a lane of its own, one that continues a
 // linear chain joins the lane of its producer, and each leg of a fork and each meeting of flows
-// starts a lane. Authored lanes stay as they were written: no other operator joins them. An
-// exported topic is no leg: sending takes no lane.
+// starts a lane. Authored lanes stay as they were written: no other operator joins them. What takes
+// from another process starts a lane, too. An exported topic is no leg: sending takes no lane.
 
 #include <algorithm>
 #include <limits>
@@ -103,6 +103,24 @@ class Partitioner {
 
   void place(VertexId vertex) {
     const auto& incoming = state_.incoming[vertex.value];
+    std::size_t imported = 0;
+    const ImportSnapshot* import = nullptr;
+    const auto begin = state_.imports_into.lower_bound({vertex, 0});
+    for (auto each = begin; each != state_.imports_into.end() && each->first.vertex == vertex;
+         ++each) {
+      imported += each->second.size();
+      import = &state_.graph.imports[each->second.front()];
+    }
+    if (incoming.size() + imported > 1 && import != nullptr) {
+      record(vertex, Kind::kFanInSplit,
+             std::to_string(incoming.size() + imported) + " flows meet here, " +
+                 std::to_string(imported) + " of them from other processes");
+      return;
+    }
+    if (import != nullptr) {
+      record(vertex, Kind::kBoundarySplit, "takes from another process by " + import->uri);
+      return;
+    }
     if (incoming.empty()) {
       record(vertex, Kind::kStart, "nothing leads here");
       return;

@@ -15,14 +15,18 @@ void resolve_contracts(CompileState& state);
 void resolve_selections(CompileState& state);
 void derive_memory_kinds(CompileState& state);
 void check_tensors(CompileState& state);
+void resolve_boundaries(CompileState& state);
+void resolve_green_contexts(CompileState& state);
 void place_devices(CompileState& state);
 void partition(CompileState& state);
+void place_threads(CompileState& state);
 void assign_streams(CompileState& state);
 void prove_fusion(CompileState& state);
 void derive_byte_spans(CompileState& state);
 void resolve_rates(CompileState& state);
 void size_queues(CompileState& state);
 void size_pools(CompileState& state);
+void check_profile(CompileState& state);
 void freeze_endpoints(CompileState& state);
 void seal(CompileState& state);
 

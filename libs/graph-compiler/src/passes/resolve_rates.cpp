@@ -54,6 +54,10 @@ class RateResolver {
   }
 
   void resolve() {
+    // Nobody upstream says anything: that is known, not open.
+    for (const auto& each : state_.imports_into) {
+      if (each.second.size() == 1) input(each.first).basis = PortRateBasis::kUndeclared;
+    }
     for (const VertexId vertex : state_.topological_order) {
       for (const std::uint32_t index : state_.incoming[vertex.value]) {
         take_upstream(state_.plan.payload_edges[index]);
@@ -338,6 +342,12 @@ class RateResolver {
       return;
     }
     const PayloadEdgePlanRecord* edge = edge_into(port);
+    if (!edge && own.basis == PortRateBasis::kUndeclared && state_.import_feeding(port) &&
+        state_.input(port).accumulates_over) {
+      own.basis = PortRateBasis::kExpected;
+      own.nominal = *hint;
+      own.maximum = *hint;
+    }
     if (!edge || own.basis != PortRateBasis::kUndeclared ||
         !state_.plan.accumulation_horizons[edge->edge.value].seconds) {
       return;

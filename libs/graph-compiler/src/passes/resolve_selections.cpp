@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Needs: operators with their triggers, edges; the graph's selections.
-// Adds: for each edge what an activation takes from it, what happens when there is nothing, and how
-// many samples are held outside its queue; errors for inputs that nothing takes from and for
-// selections that can't work or contradict the trigger.
+// Adds: for each edge and each input of an import what an activation takes from it, what happens
+// when there is nothing, and how many samples are held outside its queue; errors for inputs that
+// nothing takes from and for selections that can't work or contradict the trigger.
 //
 // What is held outside a queue, beyond the one sample in the operator's hands:
 //   LatestWithin     1: it stays for the next activation
@@ -284,6 +284,12 @@ void resolve_selections(CompileState& state) {
       EdgeSelectionRecord& record = state.plan.edge_selections[index];
       record = records[edges[index].target.port];
       record.edge = edges[index].edge;
+    }
+    for (std::uint32_t port = 0; port < records.size(); ++port) {
+      const PortRef input{op.id, port};
+      if (state.import_feeding(input) != nullptr) {
+        state.import_selections.emplace(input, records[port]);
+      }
     }
   }
 }

@@ -218,7 +218,8 @@ DeviceUsers count_device_users(const PlanRecords& plan) {
 }
 
 /// A slot may be read on any stream of its device: the stream of each other operator there and one
-/// that the operator chose, and the producer's.
+/// that the operator chose, and the producer's. Streams that stage descriptors for other processes
+/// would count, too; there are none yet.
 std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool,
                               const DeviceUsers& users) {
   if (!pool.device) return 0;

@@ -2,9 +2,9 @@
 //
 // Needs: the graph as it was authored.
 // Adds: the graph in canonical order (operators by path, partitions and clocks by name, topics by
-// URI), so that the order of authoring calls leaves no trace in a plan; from it the clocks, the
-// operators with their ports, and the edges by source and target; the order of the flow; which
-// outputs are exported.
+// URI, which gets one scheme), so that the order of authoring calls leaves no trace in a plan; from
+// it the clocks, the operators with their ports, and the edges by source and target; which outputs
+// are exported, which imports feed which input; the order of the flow.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 #include "flow_order.hpp"
 #include "passes/passes.hpp"
+#include "topics.hpp"
 
 namespace weftline::passes {
 namespace {
@@ -61,17 +62,34 @@ void sort_vertices(GraphSnapshot& graph) {
     move(flow.target);
   }
   for (ExportSnapshot& topic : graph.exports) std::ranges::for_each(topic.sources, move);
+  for (ImportSnapshot& topic : graph.imports) std::ranges::for_each(topic.targets, move);
 }
 
 void sort_flows(GraphSnapshot& graph) {
   std::ranges::sort(graph.flows, {},
                     [](const FlowSnapshot& flow) { return std::pair(flow.source, flow.target); });
-  for (ExportSnapshot& topic : graph.exports) std::ranges::sort(topic.sources);
-  std::ranges::sort(graph.exports, {}, [](const ExportSnapshot& topic) {
-    const TopicOptions& options = topic.options;
-    return std::tuple(topic.uri, options.endpoint_name, topic.sources, options.queue_depth,
-                      options.attach.peer, options.attach.wait);
+  for (ExportSnapshot& topic : graph.exports) {
+    topic.uri = canonical_uri(std::move(topic.uri));
+    std::ranges::sort(topic.sources);
+  }
+  for (ImportSnapshot& topic : graph.imports) {
+    topic.uri = canonical_uri(std::move(topic.uri));
+    std::ranges::sort(topic.targets);
+  }
+  sort_in_place(graph.exports, [](const ExportSnapshot& topic, std::uint32_t) {
+    return std::tuple(topic.uri, topic_order(topic.options), topic.sources);
   });
+  sort_in_place(graph.imports, [](const ImportSnapshot& topic, std::uint32_t) {
+    return std::tuple(topic.uri, topic_order(topic.options), topic.targets);
+  });
+}
+
+void record_imports(CompileState& state) {
+  for (std::uint32_t index = 0; index < state.graph.imports.size(); ++index) {
+    for (const PortRef target : state.graph.imports[index].targets) {
+      state.imports_into[target].push_back(index);
+    }
+  }
 }
 
 void record_clocks(const GraphSnapshot& graph, PlanRecords& plan) {
@@ -148,6 +166,7 @@ void snapshot(CompileState& state) {
   record_operators(state.graph, state.plan);
   record_edges(state.graph, state.plan);
   find_exported(state);
+  record_imports(state);
   order_flow(state);
 }
 

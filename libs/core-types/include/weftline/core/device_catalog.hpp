@@ -28,6 +28,19 @@ struct DeviceId {
 
 using DeviceUuid = std::array<std::uint8_t, 16>;
 
+/// In what portions a device sets SMs (streaming multiprocessors) apart for green contexts. All 0
+/// where it can't.
+struct GreenContextSupport {
+  std::uint32_t minimum_partition_sms{0};      ///< The smallest part.
+  std::uint32_t coscheduled_alignment_sms{0};  ///< SMs that run one cluster of blocks together.
+
+  [[nodiscard]] bool supported() const noexcept { return quantum_sms() != 0; }
+  /// What every part is a multiple of: the least common multiple of both numbers; 0 where either is
+  /// 0 or the multiple is beyond 32 bits, which no device has SMs for.
+  [[nodiscard]] std::uint32_t quantum_sms() const noexcept;
+  friend bool operator==(const GreenContextSupport&, const GreenContextSupport&) = default;
+};
+
 /// What one device offers, as plain data.
 struct DeviceDescription {
   DeviceId id{};
@@ -37,6 +50,7 @@ struct DeviceDescription {
   std::uint32_t hardware_queues{0};
   std::uint64_t memory_bytes{0};
   bool stream_memory_operations{false};
+  GreenContextSupport green_contexts{};
   friend bool operator==(const DeviceDescription&, const DeviceDescription&) = default;
 };
 

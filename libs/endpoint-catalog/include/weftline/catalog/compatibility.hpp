@@ -25,8 +25,9 @@ struct EndpointCompatibilityReport {
 };
 
 /// Compares what has to match exactly: direction, payload identity, queue policy, queue depth, the
-/// maxima of subscribers and borrowed samples, tensor contract. Name, URI, peer requirement,
-/// time-out, incarnations and process group may differ.
+/// maxima of subscribers and borrowed samples, tensor contract, capture time, what is promised and
+/// required of the capture clock. Name, URI, peer requirement, time-out, incarnations, process
+/// group, loaned samples and the action on an unhealthy clock may differ.
 [[nodiscard]] EndpointCompatibilityReport compare_endpoints(const EndpointRecord& here,
                                                             const EndpointRecord& there);
 

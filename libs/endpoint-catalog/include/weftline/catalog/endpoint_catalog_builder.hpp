@@ -17,12 +17,15 @@ struct EndpointOptions {
   std::uint32_t queue_depth{8};
   std::uint32_t max_subscribers{8};
   std::uint32_t max_borrowed_samples{1};
+  std::uint32_t max_loaned_samples{1};
   PeerRequirement peer{PeerRequirement::kRequired};
   std::uint64_t attach_timeout_ns{0};
   std::uint32_t incarnations{1};
   std::string process_group{"default"};
   EndpointNameOrigin name_origin{EndpointNameOrigin::kAuthored};
   std::optional<TensorBoundaryContract> tensor{};
+  RequireCaptureTime capture_time{RequireCaptureTime::kNo};
+  ClockHealthOptions clock_health{};
 };
 
 /// Authors a catalog without a graph. Names are from the graph's point of view, as in a graph:

@@ -12,10 +12,13 @@
 #include "weftline/core/payload.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/core/tensor_contract.hpp"
+#include "weftline/plan/boundary_records.hpp"
 #include "weftline/plan/derivation_records.hpp"
 #include "weftline/plan/diagnostic.hpp"
 #include "weftline/plan/param_records.hpp"
+#include "weftline/plan/placement_records.hpp"
 #include "weftline/plan/port_ref.hpp"
+#include "weftline/plan/profile.hpp"
 #include "weftline/plan/sizing_records.hpp"
 #include "weftline/plan/temporal_records.hpp"
 
@@ -125,6 +128,7 @@ struct CudaComputeStreamPlanRecord {
   StreamPlanId id{};
   PartitionId partition{};  ///< Invalid where all partitions share the stream.
   DeviceId device{};
+  GreenContextPlanId green_context{};  ///< Whose SMs it has; invalid: any of the device.
 };
 
 /// Whether the fences of one edge of device tensors are left out (see
@@ -191,6 +195,14 @@ struct PlanRecords {
   std::vector<PayloadEdgePlanRecord> payload_edges{};
   std::vector<EdgeSelectionRecord> edge_selections{};
   std::vector<ExportEdgePlanRecord> export_edges{};
+  std::vector<ExternalTopicRecord> external_topics{};
+  std::vector<ImportEdgePlanRecord> import_edges{};
+  std::vector<TensorOutputPlacementRecord> tensor_output_placements{};
+  std::vector<GreenContextPoolPlanRecord> green_context_pools{};
+  std::vector<GreenContextResourcePlanRecord> green_context_resources{};
+  std::vector<PartitionPlacementPlanRecord> partition_placements{};
+  std::vector<SupportThreadPlacementPlanRecord> support_thread_placements{};
+  ProfileManifest profile_manifest{};
   std::vector<ExecutionPartitionRecord> execution_partitions{};
   std::vector<PartitionDecisionRecord> partition_decisions{};
   CudaComputeStreamPolicy cuda_compute_stream_policy{};

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
+#include <optional>
 
+#include "weftline/catalog/endpoint_catalog.hpp"
+#include "weftline/compile/deployment_binding.hpp"
 #include "weftline/core/device_catalog.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
-
-/// Puts one pooled output's memory on one device.
-struct TensorOutputDevicePlacement {
-  std::string operator_path{};
-  std::string output_port{};
-  DeviceId device{};
-};
-
-/// Where things of a graph are placed in one deployment. Values only; checked by compile().
-class DeploymentBinding {
- public:
-  /// Required for every pooled output in device or managed memory, refused for any other.
-  DeploymentBinding& bind_tensor_output_device(TensorOutputDevicePlacement placement) {
-    tensor_output_devices_.push_back(std::move(placement));
-    return *this;
-  }
-  [[nodiscard]] const std::vector<TensorOutputDevicePlacement>& tensor_output_devices()
-      const noexcept {
-    return tensor_output_devices_;
-  }
-
- private:
-  std::vector<TensorOutputDevicePlacement> tensor_output_devices_{};
-};
 
 /// How work is put on devices.
 struct CudaExecutionOptions {
@@ -56,6 +32,11 @@ struct CompileOptions {
   /// What the target offers; from `capture_device_catalog()`. A host-only graph needs none.
   DeviceCatalog devices{};
   AutomaticQueueSizing automatic_queue_sizing{};
+  /// The contract that peers already have: each of the graph's endpoints has to be in it and agree
+  /// with it. Absent: the graph's own declarations are the contract.
+  std::optional<ChannelEndpointCatalog> endpoint_catalog{};
+  /// How much evidence the plan needs; see Profile.
+  Profile profile{Profile::kDevelopment};
 };
 
 }  // namespace weftline

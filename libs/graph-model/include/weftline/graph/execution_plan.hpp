@@ -79,6 +79,34 @@ class ExecutionPlan {
       const noexcept {
     return records().provider_allocation_plans;
   }
+  [[nodiscard]] std::span<const ExternalTopicRecord> external_topics() const noexcept {
+    return records().external_topics;
+  }
+  [[nodiscard]] std::span<const ImportEdgePlanRecord> import_edges() const noexcept {
+    return records().import_edges;
+  }
+  [[nodiscard]] std::span<const TensorOutputPlacementRecord> tensor_output_placements()
+      const noexcept {
+    return records().tensor_output_placements;
+  }
+  [[nodiscard]] std::span<const GreenContextPoolPlanRecord> green_context_pools() const noexcept {
+    return records().green_context_pools;
+  }
+  [[nodiscard]] std::span<const GreenContextResourcePlanRecord> green_context_resources()
+      const noexcept {
+    return records().green_context_resources;
+  }
+  [[nodiscard]] std::span<const PartitionPlacementPlanRecord> partition_placements()
+      const noexcept {
+    return records().partition_placements;
+  }
+  [[nodiscard]] std::span<const SupportThreadPlacementPlanRecord> support_thread_placements()
+      const noexcept {
+    return records().support_thread_placements;
+  }
+  [[nodiscard]] const ProfileManifest& profile_manifest() const noexcept {
+    return records().profile_manifest;
+  }
   [[nodiscard]] const ChannelEndpointCatalog& endpoint_catalog() const noexcept {
     return records().endpoint_catalog;
   }

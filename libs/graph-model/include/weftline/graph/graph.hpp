@@ -119,14 +119,26 @@ class Graph {
   }
   template <PublishedPayload T>
   void add_flow(const Output<T>& source, const ExportInlet<T>& topic) {
-    connect_export(source, topic.ordinal);
+    connect_export(source, topic.ordinal, topic.graph.lock());
+  }
+  /// Throws GRAPH_FLOW_HANDLE_INVALID and GRAPH_FLOW_DUPLICATE as above. How deep the input's queue
+  /// is, the topic says.
+  template <PublishedPayload T>
+  void add_flow(const ImportOutlet<T>& topic, const Input<T>& target) {
+    connect_import(topic.ordinal, topic.graph.lock(), target);
   }
 
   /// Declares an endpoint that other processes subscribe to. The URI is "weftline://…"
-  /// ("holomq://…" is the same).
+  /// ("holomq://…" is the same), else GRAPH_TOPIC_URI_INVALID is thrown. It describes the topic and
+  /// gives nobody a right to attach.
   template <PublishedPayload T>
   ExportedTopic<T> export_topic(std::string uri, TopicOptions options = {}) {
-    return ExportedTopic<T>(add_export(std::move(uri), std::move(options), payload_identity<T>()));
+    return {add_export(std::move(uri), std::move(options), payload_identity<T>()), topic_owner()};
+  }
+  /// Declares an endpoint that another process publishes to. URI as above.
+  template <PublishedPayload T>
+  ImportedTopic<T> import_topic(std::string uri, TopicOptions options = {}) {
+    return {add_import(std::move(uri), std::move(options), payload_identity<T>()), topic_owner()};
   }
 
   /// The partition of that name, made at first use.
@@ -168,8 +180,13 @@ class Graph {
 
   std::weak_ptr<AuthoredVertex> add_vertex(AuthoredVertex vertex);
   void connect(const OutputPort& source, const InputPort& target, const ConnectionOptions& options);
-  void connect_export(const OutputPort& source, std::uint32_t topic);
+  void connect_export(const OutputPort& source, std::uint32_t topic,
+                      const std::shared_ptr<const TopicOwner>& owner);
+  void connect_import(std::uint32_t topic, const std::shared_ptr<const TopicOwner>& owner,
+                      const InputPort& target);
   std::uint32_t add_export(std::string uri, TopicOptions options, PayloadIdentity payload);
+  std::uint32_t add_import(std::string uri, TopicOptions options, PayloadIdentity payload);
+  [[nodiscard]] std::weak_ptr<const TopicOwner> topic_owner() const noexcept;
   ClockHandle add_clock(std::string name, ClockFactory factory);
   void assign_partition(const std::shared_ptr<AuthoredVertex>& vertex, std::uint32_t partition);
 

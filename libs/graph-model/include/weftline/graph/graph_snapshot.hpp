@@ -61,6 +61,13 @@ struct ExportSnapshot {
   std::vector<PortRef> sources{};
 };
 
+struct ImportSnapshot {
+  std::string uri{};
+  TopicOptions options{};
+  PayloadIdentity payload{};
+  std::vector<PortRef> targets{};
+};
+
 struct ClockSnapshot {
   std::string name{};
   ClockFactory factory{};
@@ -72,6 +79,7 @@ struct GraphSnapshot {
   std::vector<VertexSnapshot> vertices{};
   std::vector<FlowSnapshot> flows{};
   std::vector<ExportSnapshot> exports{};
+  std::vector<ImportSnapshot> imports{};
   std::vector<std::string> partitions{};
   std::vector<ClockSnapshot> clocks{};
   std::optional<std::uint32_t> default_clock{};

@@ -62,6 +62,9 @@ class RunSession {
 
   [[nodiscard]] RunTermination termination() const noexcept;
   [[nodiscard]] std::vector<RunDiagnostic> diagnostics() const;
+  /// What the run goes without although the plan asks for it, where the plan lets it: a warning
+  /// fails nothing. Complete when run_async() returns.
+  [[nodiscard]] std::vector<RunDiagnostic> warnings() const;
   /// Reads without stopping anything; allocates.
   [[nodiscard]] RunCounters counters() const;
 
