@@ -124,7 +124,7 @@ TEST_CASE("an endpoint that asks more of its capture clock than is checked is re
   timed.capture_time = RequireCaptureTime::kYes;
   healthy.clock_health = {.capability = ClockHealthCapability::kStatusReports,
                           .requirement = ClockHealthRequirement::kFreshHealthyReport,
-                          .max_report_age = nanoseconds(1),
+                          .max_report_age = std::chrono::nanoseconds(1),
                           .action = EndpointClockHealthDisposition::kSkip};
   for (const EndpointOptions& options : {timed, healthy}) {
     const auto publisher =
