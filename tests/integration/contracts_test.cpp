@@ -58,7 +58,7 @@ Outcome outcome_of(const Promise& promise) {
   const auto left = graph.op<Ticker>("left");
   const auto right = graph.op<Ticker>("right");
   const auto taker = graph.op<Taker>("taker", promise, starts);
-  graph.add_flow(left->out, taker->a);
+  graph.add_flow(left->out, taker->a, {.queue_policy = weftline::QueuePolicy::kDropOldest});
   graph.add_flow(right->out, taker->b, {.queue_policy = weftline::QueuePolicy::kDropOldest});
   const auto session = weftline::run_async(compiled(graph));
   Outcome outcome;

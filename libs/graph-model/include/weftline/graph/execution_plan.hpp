@@ -39,6 +39,9 @@ class ExecutionPlan {
   [[nodiscard]] std::span<const PayloadEdgePlanRecord> payload_edges() const noexcept {
     return records().payload_edges;
   }
+  [[nodiscard]] std::span<const EdgeSelectionRecord> edge_selections() const noexcept {
+    return records().edge_selections;
+  }
   [[nodiscard]] std::span<const ExecutionPartitionRecord> execution_partitions() const noexcept {
     return records().execution_partitions;
   }
