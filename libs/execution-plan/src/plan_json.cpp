@@ -55,6 +55,7 @@ static JsonValue json(const ClockPlanRecord& clock) {
 
 static JsonValue json(const InputPortRecord& input) {
   return Object{{"accumulates_over", optional(input.accumulates_over)},
+                {"diagnostic_alias", text(input.diagnostic_alias)},
                 {"expected_rate", optional(input.expected_rate)},
                 {"name", text(input.name)},
                 {"payload", json(input.payload)},
@@ -63,7 +64,9 @@ static JsonValue json(const InputPortRecord& input) {
 }
 
 static JsonValue json(const OutputPortRecord& output) {
-  return Object{{"max_emits_per_compute", output.max_emits_per_compute},
+  return Object{{"diagnostic_alias", text(output.diagnostic_alias)},
+                {"late_joiner_history_depth", output.late_joiner_history_depth},
+                {"max_emits_per_compute", output.max_emits_per_compute},
                 {"name", text(output.name)},
                 {"payload", json(output.payload)},
                 {"rate", json(output.rate)},
@@ -133,7 +136,8 @@ static JsonValue json(const PayloadEdgePlanRecord& edge) {
                 {"queue_depth", known(edge.queue_depth)},
                 {"queue_policy", queue_policy_name(edge.queue_policy)},
                 {"source", json(edge.source)},
-                {"target", json(edge.target)}};
+                {"target", json(edge.target)},
+                {"topic_name", text(edge.topic_name)}};
 }
 
 static JsonValue json(const ExportEdgePlanRecord& edge) {
@@ -154,6 +158,7 @@ static JsonValue json(const ExecutionPartitionRecord& partition) {
 static JsonValue json(const PartitionDecisionRecord& decision) {
   return Object{{"kind", partition_decision_name(decision.kind)},
                 {"reason", text(decision.reason)},
+                {"reason_code", partition_reason_name(decision.reason_code)},
                 {"vertex", json(decision.vertex)}};
 }
 
@@ -229,15 +234,21 @@ JsonValue plan_to_json(const PlanRecords& records) {
       {"execution_partitions", list(records.execution_partitions)},
       {"export_edges", list(records.export_edges)},
       {"fusion_decisions", list(records.fusion_decisions)},
+      {"graph_instances", list(records.graph_instances)},
       {"graph_name", text(records.graph_name)},
       {"hard_floor_contributors", list(records.hard_floor_contributors)},
+      {"lifecycle", json(records.lifecycle)},
       {"operators", list(records.operators)},
       {"partition_decisions", list(records.partition_decisions)},
+      {"partitioning", json(records.partitioning)},
       {"payload_edges", list(records.payload_edges)},
       {"pool_capacity_dependencies", list(records.pool_capacity_dependencies)},
+      {"port_configurations", list(records.port_configurations)},
       {"port_rates", list(records.port_rates)},
       {"provider_allocation_plans", list(records.provider_allocation_plans)},
       {"queue_sizing_recipes", list(records.queue_sizing_recipes)},
+      {"regions", list(records.regions)},
+      {"schedule_edges", list(records.schedule_edges)},
       {"schema", kPlanSchema},
       {"tensor_allocations", list(records.tensor_allocations)},
       {"version", kPlanSchemaVersion}};
