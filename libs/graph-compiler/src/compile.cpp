@@ -15,16 +15,20 @@ using Pass = void (*)(CompileState&);
 /// In order. A pass relies on the records of those before it, see the head of each file.
 constexpr std::array kPasses{
     Pass{passes::snapshot},
+    Pass{passes::resolve_structure},
+    Pass{passes::resolve_ports},
     Pass{passes::check_flows},
     Pass{passes::resolve_parameters},
     Pass{passes::resolve_contracts},
     Pass{passes::place_devices},
     Pass{passes::partition},
+    Pass{passes::check_regions},
     Pass{passes::assign_streams},
     Pass{passes::prove_fusion},
     Pass{passes::resolve_rates},
     Pass{passes::size_queues},
     Pass{passes::size_pools},
+    Pass{passes::freeze_lifecycle},
     Pass{passes::freeze_endpoints},
     Pass{passes::seal},
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct CompileState {
   std::vector<std::vector<std::uint32_t>> outgoing{};
   /// Producers before consumers, ties by path; vertices on or behind a loop come last, by path.
   std::vector<VertexId> topological_order{};
+  /// Inputs behind an exported input that nothing is led to; reported there.
+  std::set<PortRef> behind_open_export{};
 
   [[nodiscard]] OperatorPlanRecord& op(VertexId vertex) { return plan.operators[vertex.value]; }
   [[nodiscard]] const OutputPortRecord& output(PortRef port) const {

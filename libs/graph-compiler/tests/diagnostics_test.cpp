@@ -6,8 +6,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "diagnostic_cases.hpp"
 #include "test_graph.hpp"
 #include "test_params.hpp"
 
@@ -16,11 +18,7 @@ namespace {
 
 using Kind = TemporalRecordTriggerKind;
 
-struct Case {
-  std::string_view name;
-  TestGraph graph;
-  std::string_view diagnostics;
-};
+using Case = DiagnosticCase;
 
 TestGraph linear() {
   TestGraph graph;
@@ -540,13 +538,22 @@ std::vector<Case> cases() {
   };
 }
 
+/// Of all subjects.
+std::vector<Case> all_cases() {
+  std::vector<Case> all = cases();
+  for (const auto& subject : {authoring_diagnostic_cases}) {
+    for (Case& each : subject()) all.push_back(std::move(each));
+  }
+  return all;
+}
+
 std::string_view token_of(std::string_view line) {
   line.remove_prefix(line.find(' ') + 1);
   return line.substr(0, line.find_first_of(" :"));
 }
 
 TEST_CASE("each mistake is reported with its place, both sides' values and what to change") {
-  for (const Case& each : cases()) {
+  for (const Case& each : all_cases()) {
     INFO(each.name);
     CHECK(each.graph.diagnostics() == each.diagnostics);
   }
@@ -554,7 +561,7 @@ TEST_CASE("each mistake is reported with its place, both sides' values and what 
 
 TEST_CASE("every registered token has a mistake here that leads to it, and the other way round") {
   std::set<std::string_view> provoked;
-  for (const Case& each : cases()) {
+  for (const Case& each : all_cases()) {
     std::string_view text = each.diagnostics;
     while (!text.empty()) {
       provoked.insert(token_of(text));

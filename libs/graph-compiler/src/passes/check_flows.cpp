@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,7 @@ void check_inputs(CompileState& state, const OperatorPlanRecord& op) {
       ++count;
       sources.append(sources.empty() ? "" : ", ").append(state.plan.output_name(edge.source));
     }
+    if (count == 0 && state.behind_open_export.contains({op.id, port})) continue;
     if (count == 0) {
       state.error("GRAPH_INPUT_UNCONNECTED", place, "no flow leads to this input",
                   "add_flow() an output of " + op.inputs[port].payload.to_string() + " to it");
@@ -41,16 +43,14 @@ void check_inputs(CompileState& state, const OperatorPlanRecord& op) {
   }
 }
 
-void check_outputs(CompileState& state, const OperatorPlanRecord& op) {
+void check_outputs(CompileState& state, const OperatorPlanRecord& op,
+                   const std::set<PortRef>& exported_outputs) {
   for (std::uint32_t port = 0; port < op.outputs.size(); ++port) {
     const PortRef output{op.id, port};
     const bool consumed = std::ranges::any_of(
         state.outgoing[op.id.value],
         [&](std::uint32_t index) { return state.plan.payload_edges[index].source == output; });
-    const bool exported = std::ranges::any_of(state.graph.exports, [&](const auto& topic) {
-      return std::ranges::find(topic.sources, output) != topic.sources.end();
-    });
-    if (consumed || exported) continue;
+    if (consumed || exported_outputs.contains(output)) continue;
     state.warning("GRAPH_OUTPUT_UNCONNECTED", op.path + "." + op.outputs[port].name,
                   "nothing receives what this output emits",
                   "connect it, or leave it as it is: an emit then reaches 0 recipients");
@@ -113,9 +113,13 @@ void check_loops(CompileState& state) {
 }  // namespace
 
 void check_flows(CompileState& state) {
+  std::set<PortRef> exported;
+  for (const ExportSnapshot& topic : state.graph.exports) {
+    exported.insert(topic.sources.begin(), topic.sources.end());
+  }
   for (const OperatorPlanRecord& op : state.plan.operators) {
     check_inputs(state, op);
-    check_outputs(state, op);
+    check_outputs(state, op, exported);
   }
   for (const PayloadEdgePlanRecord& edge : state.plan.payload_edges) check_tensors(state, edge);
   check_loops(state);

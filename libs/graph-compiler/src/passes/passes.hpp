@@ -9,16 +9,20 @@ namespace weftline::passes {
 // head of its file.
 
 void snapshot(CompileState& state);
+void resolve_structure(CompileState& state);
+void resolve_ports(CompileState& state);
 void check_flows(CompileState& state);
 void resolve_parameters(CompileState& state);
 void resolve_contracts(CompileState& state);
 void place_devices(CompileState& state);
 void partition(CompileState& state);
+void check_regions(CompileState& state);
 void assign_streams(CompileState& state);
 void prove_fusion(CompileState& state);
 void resolve_rates(CompileState& state);
 void size_queues(CompileState& state);
 void size_pools(CompileState& state);
+void freeze_lifecycle(CompileState& state);
 void freeze_endpoints(CompileState& state);
 void seal(CompileState& state);
 

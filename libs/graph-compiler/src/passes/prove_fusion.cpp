@@ -26,8 +26,9 @@ const OutputPortRecord* forwarding_output(const OperatorPlanRecord& reader) {
 std::string objection(const CompileState& state, const PayloadEdgePlanRecord& edge) {
   const PlanRecords& plan = state.plan;
   const std::string output = plan.output_name(edge.source);
-  const auto legs =
-      std::ranges::count(plan.payload_edges, edge.source, &PayloadEdgePlanRecord::source);
+  const auto legs = std::ranges::count_if(
+      state.outgoing[edge.source.vertex.value],
+      [&](std::uint32_t index) { return plan.payload_edges[index].source == edge.source; });
   if (legs != 1) return output + " has " + std::to_string(legs) + " successors";
   for (const ExportSnapshot& topic : state.graph.exports) {
     if (std::ranges::find(topic.sources, edge.source) != topic.sources.end()) {

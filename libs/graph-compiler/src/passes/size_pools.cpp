@@ -14,6 +14,7 @@
 //                     whatever the shorter arms hold, the longest one holds too.
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
+//   + history         Samples kept for peers of a topic that attach later, however old they are.
 //   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
 //   + 2 a stream      On a device, a slot that a consumer's stream reads is still out after its
 //                     callback. Two such activations a consumer are covered.
@@ -27,6 +28,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -61,12 +63,13 @@ class SlotHolders {
   SlotHolders(CompileState& state, const TensorAllocationPlanRecord& pool)
       : state_(state), pool_(pool) {
     producer_ = state.output(pool.output).max_emits_per_compute;
-    contributors_.push_back({"producer", producer_, {Reason::kProducerLoan}});
+    contributors_.push_back({"producer", saturated(producer_), {Reason::kProducerLoan}});
     visit(pool.output);
     for (std::size_t next = 0; next < outputs_.size(); ++next) add_arms_of(outputs_[next]);
   }
 
-  [[nodiscard]] std::uint32_t producer() const noexcept { return producer_; }
+  /// The producer's own, and those kept for peers that attach later.
+  [[nodiscard]] std::uint64_t producer() const noexcept { return producer_; }
   [[nodiscard]] const std::vector<PoolCapacityDependencyRecord>& dependencies() const noexcept {
     return dependencies_;
   }
@@ -76,7 +79,14 @@ class SlotHolders {
 
  private:
   void visit(PortRef output) {
-    if (visited_.insert(output).second) outputs_.push_back(output);
+    if (!visited_.insert(output).second) return;
+    outputs_.push_back(output);
+    const std::uint32_t history = state_.output(output).late_joiner_history_depth;
+    if (history == 0) return;
+    producer_ += history;
+    contributors_.push_back({"late joiners of " + state_.plan.output_name(output),
+                             history,
+                             {Reason::kTransportFanOut}});
   }
 
   void add_arms_of(PortRef output) {
@@ -124,7 +134,7 @@ class SlotHolders {
 
   CompileState& state_;
   const TensorAllocationPlanRecord& pool_;
-  std::uint32_t producer_{0};
+  std::uint64_t producer_{0};
   std::vector<PoolCapacityDependencyRecord> dependencies_{};
   std::vector<PoolCapacityContributorRecord> contributors_{};
   std::vector<PortRef> outputs_{};  ///< Where slots of the pool are emitted, in order of discovery.
@@ -187,23 +197,35 @@ std::uint32_t max_rank(CompileState& state, const TensorOutputSpec& spec,
   return std::max(rank.value_or(largest), 1U);
 }
 
-/// A slot may be read on any stream of its device: the stream of each other operator there and one
-/// that the operator chose, and the producer's.
-std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool) {
-  if (!pool.device) return 0;
-  const auto others = std::ranges::count_if(state.plan.operators, [&](const auto& op) {
-    return op.device == pool.device && op.id != pool.output.vertex;
-  });
-  return static_cast<std::uint32_t>(2 * others + 1);
+using OperatorsOnDevice = std::map<DeviceId, std::uint32_t>;
+
+OperatorsOnDevice count_operators(const CompileState& state) {
+  OperatorsOnDevice counts;
+  for (const OperatorPlanRecord& op : state.plan.operators) {
+    if (op.device) ++counts[*op.device];
+  }
+  return counts;
 }
 
-void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
+/// A slot may be read on any stream of its device: the stream of each other operator there and one
+/// that the operator chose, and the producer's.
+std::uint32_t release_streams(const CompileState& state, const TensorAllocationPlanRecord& pool,
+                              const OperatorsOnDevice& operators) {
+  if (!pool.device) return 0;
+  const auto found = operators.find(*pool.device);
+  const std::uint32_t all = found == operators.end() ? 0 : found->second;
+  const bool producer_too = state.plan.operators[pool.output.vertex.value].device == pool.device;
+  return 2 * (all - (producer_too ? 1 : 0)) + 1;
+}
+
+void size_pool(CompileState& state, TensorAllocationPlanRecord& pool,
+               const OperatorsOnDevice& operators) {
   const std::string place = state.plan.output_name(pool.output);
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only a tensor's output has a pool
   const TensorOutputSpec& spec = *state.output(pool.output).tensor;
   pool.max_rank = max_rank(state, spec, place);
   pool.slot_bytes = slot_bytes(state, spec.bounds, place);
-  pool.max_release_streams = release_streams(state, pool);
+  pool.max_release_streams = release_streams(state, pool, operators);
   SlotHolders holders(state, pool);
   const PoolSlots slots = count_pool_slots(holders.producer(), holders.dependencies());
   pool.slot_count = narrow(slots.admitted);
@@ -221,7 +243,7 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
   state.plan.provider_allocation_plans.push_back(
       {.pool = pool.id,
        .entry_bytes = spec.bounds.max_byte_span.value_or(0),
-       .producer_entries = holders.producer(),
+       .producer_entries = saturated(holders.producer()),
        .active_entries = pool.active_slot_count,
        .admitted_entries = pool.slot_count});
   auto& dependencies = state.plan.pool_capacity_dependencies;
@@ -233,7 +255,10 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool) {
 }  // namespace
 
 void size_pools(CompileState& state) {
-  for (TensorAllocationPlanRecord& pool : state.plan.tensor_allocations) size_pool(state, pool);
+  const OperatorsOnDevice operators = count_operators(state);
+  for (TensorAllocationPlanRecord& pool : state.plan.tensor_allocations) {
+    size_pool(state, pool, operators);
+  }
 }
 
 }  // namespace weftline::passes

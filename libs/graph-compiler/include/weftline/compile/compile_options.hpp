@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "weftline/compile/lifecycle_transaction_options.hpp"
 #include "weftline/core/device_catalog.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/plan/plan_records.hpp"
@@ -56,6 +58,8 @@ struct CompileOptions {
   /// What the target offers; from `capture_device_catalog()`. A host-only graph needs none.
   DeviceCatalog devices{};
   AutomaticQueueSizing automatic_queue_sizing{};
+  /// Absent: the plan admits no restart, whatever the graph grants.
+  std::optional<LifecycleTransactionOptions> lifecycle_transactions{};
 };
 
 }  // namespace weftline
