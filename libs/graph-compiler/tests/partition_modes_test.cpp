@@ -42,6 +42,16 @@ TEST_CASE("a partition that includes all is the only one, and no edge leaves it"
   }
 }
 
+TEST_CASE(
+    "the partition that includes all is found by its name, in whatever order they were made") {
+  TestGraph graph = fork();
+  graph.snapshot().partitions = {"zulu", "alpha"};
+  graph.snapshot().include_all = 0;
+  const ExecutionPlan plan = graph.compile();
+  CHECK(plan.ok());
+  CHECK(plan.execution_partitions()[0].name == "zulu");
+}
+
 TEST_CASE("operators may be named in the partition that includes all") {
   TestGraph graph = fork();
   graph.place("b", "main").snapshot().include_all = 0;
