@@ -84,6 +84,14 @@ JsonValue json(const QueueSizingRecipeRecord& recipe);
 JsonValue json(const PoolCapacityDependencyRecord& dependency);
 JsonValue json(const ProviderAllocationPlanRecord& allocation);
 
+// authoring_json.cpp, lifecycle_json.cpp
+JsonValue json(const GraphInstancePlanRecord& instance);
+JsonValue json(const RegionRecord& region);
+JsonValue json(const PortConfigurationRecord& configuration);
+JsonValue json(const PartitioningPlanRecord& partitioning);
+JsonValue json(const ScheduleEdgeRecord& edge);
+JsonValue json(const LifecyclePlanRecord& lifecycle);
+
 template <class T>
 JsonValue list(const std::vector<T>& values) {
   JsonValue::Array items;

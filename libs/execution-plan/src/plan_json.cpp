@@ -56,6 +56,7 @@ static JsonValue json(const ClockPlanRecord& clock) {
 
 static JsonValue json(const InputPortRecord& input) {
   return Object{{"accumulates_over", optional(input.accumulates_over)},
+                {"diagnostic_alias", text(input.diagnostic_alias)},
                 {"expected_rate", optional(input.expected_rate)},
                 {"name", text(input.name)},
                 {"payload", json(input.payload)},
@@ -64,7 +65,9 @@ static JsonValue json(const InputPortRecord& input) {
 }
 
 static JsonValue json(const OutputPortRecord& output) {
-  return Object{{"max_emits_per_compute", output.max_emits_per_compute},
+  return Object{{"diagnostic_alias", text(output.diagnostic_alias)},
+                {"late_joiner_history_depth", output.late_joiner_history_depth},
+                {"max_emits_per_compute", output.max_emits_per_compute},
                 {"name", text(output.name)},
                 {"payload", json(output.payload)},
                 {"rate", json(output.rate)},
@@ -135,7 +138,8 @@ static JsonValue json(const PayloadEdgePlanRecord& edge) {
                 {"queue_depth", known(edge.queue_depth)},
                 {"queue_policy", queue_policy_name(edge.queue_policy)},
                 {"source", json(edge.source)},
-                {"target", json(edge.target)}};
+                {"target", json(edge.target)},
+                {"topic_name", text(edge.topic_name)}};
 }
 
 static JsonValue json(const ExportEdgePlanRecord& edge) {
@@ -156,6 +160,7 @@ static JsonValue json(const ExecutionPartitionRecord& partition) {
 static JsonValue json(const PartitionDecisionRecord& decision) {
   return Object{{"kind", partition_decision_name(decision.kind)},
                 {"reason", text(decision.reason)},
+                {"reason_code", partition_reason_name(decision.reason_code)},
                 {"vertex", json(decision.vertex)}};
 }
 
@@ -253,20 +258,26 @@ void write_plan(const PlanRecords& records, JsonWriter::Sink sink) {
   write_list(writer, "export_edges", records.export_edges);
   write_list(writer, "external_topics", records.external_topics);
   write_list(writer, "fusion_decisions", records.fusion_decisions);
+  write_list(writer, "graph_instances", records.graph_instances);
   write_value(writer, "graph_name", text(records.graph_name));
   write_list(writer, "green_context_pools", records.green_context_pools);
   write_list(writer, "green_context_resources", records.green_context_resources);
   write_list(writer, "hard_floor_contributors", records.hard_floor_contributors);
   write_list(writer, "import_edges", records.import_edges);
+  write_value(writer, "lifecycle", json(records.lifecycle));
   write_list(writer, "operators", records.operators);
   write_list(writer, "partition_decisions", records.partition_decisions);
   write_list(writer, "partition_placements", records.partition_placements);
+  write_value(writer, "partitioning", json(records.partitioning));
   write_list(writer, "payload_edges", records.payload_edges);
   write_list(writer, "pool_capacity_dependencies", records.pool_capacity_dependencies);
+  write_list(writer, "port_configurations", records.port_configurations);
   write_list(writer, "port_rates", records.port_rates);
   write_value(writer, "profile_manifest", json(records.profile_manifest));
   write_list(writer, "provider_allocation_plans", records.provider_allocation_plans);
   write_list(writer, "queue_sizing_recipes", records.queue_sizing_recipes);
+  write_list(writer, "regions", records.regions);
+  write_list(writer, "schedule_edges", records.schedule_edges);
   write_value(writer, "schema", kPlanSchema);
   write_list(writer, "support_thread_placements", records.support_thread_placements);
   write_list(writer, "tensor_allocations", records.tensor_allocations);

@@ -102,6 +102,51 @@ std::string_view partition_decision_name(PartitionDecisionKind kind) noexcept {
   return name_of(kind, kNames);
 }
 
+std::string_view partition_reason_name(PartitionDecisionReason reason) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"process_boundary", "external_endpoint_boundary", "device_transfer_incompatibility",
+       "region_backend_admission", "explicit_thread_placement", "lifecycle_isolation",
+       "readiness_isolation", "independent_readiness_root", "linear_chain", "fan_out_leg", "fan_in",
+       "authored_partition", "authored_neighbour", "flow_loop", "whole_root"});
+  return name_of(reason, kNames);
+}
+
+std::string_view partitioning_mode_name(PartitioningMode mode) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"automatic", "hybrid", "exact", "include_all"});
+  return name_of(mode, kNames);
+}
+
+std::string_view region_constraint_name(RegionConstraint constraint) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"host_only", "single_device", "single_partition", "lossless"});
+  return name_of(constraint, kNames);
+}
+
+std::string_view port_fact_name(PortFact fact) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"queue_depth", "max_emits_per_compute", "late_joiner_history_depth", "tensor_memory_kind",
+       "tensor_dtype", "tensor_rank", "tensor_max_rank", "tensor_max_byte_span", "tensor_storage",
+       "diagnostic_alias"});
+  return name_of(fact, kNames);
+}
+
+std::string_view port_layer_name(PortConfigurationLayer layer) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"setup", "graph"});
+  return name_of(layer, kNames);
+}
+
+std::string_view restart_disposition_name(LifecycleRestartDisposition value) noexcept {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"disabled", "not_requested", "admitted", "rejected"});
+  return name_of(value, kNames);
+}
+
+std::string_view stage_widening_name(LifecycleStageWidening widening) noexcept {
+  static constexpr auto kNames = std::to_array<std::string_view>({"none", "readiness_source"});
+  return name_of(widening, kNames);
+}
+
 std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"producer_loan", "producer_writer", "producer_readiness", "accepted_publication",

@@ -23,6 +23,12 @@ namespace weftline {
 [[nodiscard]] std::string_view depth_origin_name(QueueDepthOrigin origin) noexcept;
 [[nodiscard]] std::string_view partition_origin_name(ExecutionPartitionOrigin origin) noexcept;
 [[nodiscard]] std::string_view partition_decision_name(PartitionDecisionKind kind) noexcept;
+[[nodiscard]] std::string_view partition_reason_name(PartitionDecisionReason reason) noexcept;
+[[nodiscard]] std::string_view partitioning_mode_name(PartitioningMode mode) noexcept;
+[[nodiscard]] std::string_view port_fact_name(PortFact fact) noexcept;
+[[nodiscard]] std::string_view port_layer_name(PortConfigurationLayer layer) noexcept;
+[[nodiscard]] std::string_view restart_disposition_name(LifecycleRestartDisposition value) noexcept;
+[[nodiscard]] std::string_view stage_widening_name(LifecycleStageWidening widening) noexcept;
 [[nodiscard]] std::string_view stream_policy_name(CudaComputeStreamPolicy policy) noexcept;
 [[nodiscard]] std::string_view claim_reason_name(TensorSlotClaimReason reason) noexcept;
 [[nodiscard]] std::string_view rate_kind_name(PortRateKind kind) noexcept;

@@ -15,7 +15,10 @@ std::string port_name(const std::vector<OperatorPlanRecord>& operators, PortRef 
   if (port.vertex.value >= operators.size()) return "?";
   const OperatorPlanRecord& owner = operators[port.vertex.value];
   const Ports& list = owner.*ports;
-  return owner.path + "." + (port.port < list.size() ? list[port.port].name : "?");
+  if (port.port >= list.size()) return owner.path + ".?";
+  const std::string& alias = list[port.port].diagnostic_alias;
+  std::string name = owner.path + "." + list[port.port].name;
+  return alias.empty() ? name : name + " (" + alias + ")";
 }
 
 const PortRatePlanRecord* find_rate(const std::vector<PortRatePlanRecord>& rates, PortRef port,

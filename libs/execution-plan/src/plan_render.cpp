@@ -8,6 +8,7 @@
 #include "derivation_render.hpp"
 #include "plan_names.hpp"
 #include "quantities.hpp"
+#include "render_sections.hpp"
 #include "temporal_render.hpp"
 #include "text.hpp"
 #include "text_table.hpp"
@@ -149,6 +150,7 @@ void render_edges(std::string& out, const PlanRecords& records) {
          std::string(queue_policy_name(edge.queue_policy)), std::to_string(edge.queue_depth),
          std::string(depth_origin_name(edge.depth_origin)),
          edge.crosses_partitions ? "between" : "same"});
+    if (!edge.topic_name.empty()) table.add_note("named " + edge.topic_name);
     const bool automatic = edge.depth_origin == QueueDepthOrigin::kAutomatic;
     if (automatic && edge.edge.value < records.queue_sizing_recipes.size()) {
       table.add_note(show_recipe(records.queue_sizing_recipes[edge.edge.value]));
@@ -247,8 +249,11 @@ void render_endpoints(std::string& out, const PlanRecords& records) {
 std::string render_plan(const PlanRecords& records) {
   std::string out;
   render_summary(out, records);
+  render_graph_instances(out, records);
   if (!records.execution_partitions.empty()) render_partitions(out, records);
+  render_regions(out, records);
   if (std::ranges::any_of(records.operators, has_parameters)) render_parameters(out, records);
+  render_port_configurations(out, records);
   if (!records.payload_edges.empty()) render_edges(out, records);
   if (!records.cuda_compute_streams.empty()) render_streams(out, records);
   if (!records.fusion_decisions.empty()) render_fusion(out, records);
@@ -257,6 +262,7 @@ std::string render_plan(const PlanRecords& records) {
   render_placements(out, records);
   if (!records.endpoint_catalog.empty()) render_endpoints(out, records);
   render_imports(out, records);
+  render_lifecycle(out, records);
   if (!records.diagnostics.empty()) {
     out.append("\nDiagnostics\n").append(format_diagnostics(records.diagnostics));
   }

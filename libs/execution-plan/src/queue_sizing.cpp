@@ -31,7 +31,7 @@ std::uint64_t compose_hard_floor(std::span<const HardFloorContributorRecord> con
   return floor;
 }
 
-PoolSlots count_pool_slots(std::uint32_t producer_entries,
+PoolSlots count_pool_slots(std::uint64_t producer_entries,
                            std::span<const PoolCapacityDependencyRecord> dependencies) {
   std::map<PortRef, PoolSlots> longest;
   PoolSlots total{producer_entries, producer_entries};

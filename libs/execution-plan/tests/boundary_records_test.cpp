@@ -76,7 +76,12 @@ TEST_CASE("topics and placements are written with all their fields") {
   CHECK(dump(plan, "import_edges") ==
         R"([{"device":"emulated:0","endpoint":0,"endpoint_name":"in","held_samples":2,)"
         R"("max_borrowed_samples":3,"queue_depth":8,"queue_policy":"blocking",)"
-        R"("target":{"port":0,"vertex":1}}])");
+        R"("selection":{"cache_capacity":0,"cardinality":"one","edge":null,)"
+        R"("lookahead_ns":null,"lookbehind_ns":null,"max_age_ns":null,)"
+        R"("max_age_parameter":null,"max_reuses":null,"max_selected_samples":1,)"
+        R"("missing":null,"origin":"core_synthesized","pending_cache":0,)"
+        R"("reference_clock":null,"reuse_cache":0,"selector":"exact","selector_cache":0,)"
+        R"("triggering":true},"target":{"port":0,"vertex":1}}])");
   CHECK(dump(plan, "tensor_output_placements") ==
         R"([{"device":"emulated:0","origin":"green_context","output":{"port":0,"vertex":0}}])");
   CHECK(dump(plan, "green_context_pools") ==

@@ -26,14 +26,16 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
   CHECK(dump(plan, "payload_edges") ==
         R"([{"crosses_partitions":false,"depth_origin":"default","edge":0,"queue_depth":4,)"
         R"("queue_policy":"blocking","source":{"port":0,"vertex":0},)"
-        R"("target":{"port":0,"vertex":1}}])");
+        R"("target":{"port":0,"vertex":1},"topic_name":""}])");
   CHECK(dump(plan, "export_edges") ==
         R"([{"endpoint":0,"endpoint_name":"mean","source":{"port":0,"vertex":1}}])");
   CHECK(dump(plan, "execution_partitions") ==
         R"([{"id":0,"members":[0,1],"name":"auto:camera","origin":"automatic"}])");
   CHECK(dump(plan, "partition_decisions") ==
-        R"([{"kind":"start","reason":"nothing leads here","vertex":0},)"
-        R"({"kind":"join","reason":"continues the chain of camera","vertex":1}])");
+        R"([{"kind":"start","reason":"nothing leads here",)"
+        R"("reason_code":"independent_readiness_root","vertex":0},)"
+        R"({"kind":"join","reason":"continues the chain of camera",)"
+        R"("reason_code":"linear_chain","vertex":1}])");
   CHECK(dump(plan, "cuda_compute_streams") ==
         R"([{"device":"emulated:0","green_context":null,"id":0,"partition":0}])");
   CHECK(dump(plan, "cuda_compute_stream_policy") == R"("partition_device")");
@@ -65,7 +67,8 @@ TEST_CASE("an operator is written with its ports, trigger and place") {
   REQUIRE(operators.size() == 2);
   CHECK(
       operators[0].dump() ==
-      R"({"device":"emulated:0","id":0,"inputs":[],"outputs":[{"max_emits_per_compute":1,)"
+      R"({"device":"emulated:0","id":0,"inputs":[],"outputs":[{"diagnostic_alias":"",)"
+      R"("late_joiner_history_depth":0,"max_emits_per_compute":1,)"
       R"("name":"frames","payload":{"alignment":0,)"
       R"("fields":[],"kind":"tensor","name":"tensor","size":0,"version":0},)"
       R"("rate":{"follows_input":null,"kind":"fixed_nominal","maximum":null,)"

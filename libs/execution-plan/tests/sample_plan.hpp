@@ -77,7 +77,8 @@ inline PlanRecords sample_plan() {
       {.id = PartitionId{0}, .name = "auto:camera", .members = {VertexId{0}, VertexId{1}}}};
   plan.partition_decisions = {
       {.vertex = VertexId{0}, .reason = "nothing leads here"},
-      {VertexId{1}, PartitionDecisionKind::kJoin, "continues the chain of camera"}};
+      {VertexId{1}, PartitionDecisionKind::kJoin, "continues the chain of camera",
+       PartitionDecisionReason::kLinearChain}};
   plan.cuda_compute_streams = {
       {.id = StreamPlanId{0}, .partition = PartitionId{0}, .device = kDevice}};
   plan.fusion_decisions = {{EdgeId{0}, true, "one writer, one reader"}};

@@ -17,6 +17,8 @@ constexpr std::array kPasses{
     // One a line.
     // clang-format off
     Pass{passes::snapshot},
+    Pass{passes::resolve_structure},
+    Pass{passes::resolve_ports},
     Pass{passes::check_flows},
     Pass{passes::resolve_parameters},
     Pass{passes::resolve_contracts},
@@ -28,6 +30,7 @@ constexpr std::array kPasses{
     Pass{passes::place_devices},
     Pass{passes::partition},
     Pass{passes::place_threads},
+    Pass{passes::check_regions},
     Pass{passes::assign_streams},
     Pass{passes::prove_fusion},
     Pass{passes::derive_byte_spans},
@@ -35,6 +38,7 @@ constexpr std::array kPasses{
     Pass{passes::size_queues},
     Pass{passes::size_pools},
     Pass{passes::check_profile},
+    Pass{passes::freeze_lifecycle},
     Pass{passes::freeze_endpoints},
     Pass{passes::seal},
     // clang-format on

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ struct CompileState {
   std::map<std::pair<std::uint32_t, DeviceId>, GreenContextPlanId> green_contexts{};
   /// Producers before consumers, ties by path; vertices on or behind a loop come last, by path.
   std::vector<VertexId> topological_order{};
+  /// Inputs behind an exported input that nothing is led to; reported there.
+  std::set<PortRef> behind_open_export{};
 
   [[nodiscard]] OperatorPlanRecord& op(VertexId vertex) { return plan.operators[vertex.value]; }
   [[nodiscard]] const OutputPortRecord& output(PortRef port) const {

@@ -18,6 +18,7 @@ struct DiagnosticCase {
 // One function for each area, in a file of its own; diagnostics_test.cpp checks them all and that
 // together they provoke every token.
 
+std::vector<DiagnosticCase> authoring_diagnostic_cases();
 std::vector<DiagnosticCase> boundary_diagnostic_cases();
 std::vector<DiagnosticCase> derivation_diagnostic_cases();
 std::vector<DiagnosticCase> temporal_diagnostic_cases();

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "diagnostic_cases.hpp"
@@ -476,8 +477,8 @@ std::vector<Case> general_cases() {
 std::vector<Case> cases() {
   std::vector<Case> all = general_cases();
   for (std::vector<Case>& area :
-       std::to_array({boundary_diagnostic_cases(), derivation_diagnostic_cases(),
-                      temporal_diagnostic_cases()})) {
+       std::to_array({authoring_diagnostic_cases(), boundary_diagnostic_cases(),
+                      derivation_diagnostic_cases(), temporal_diagnostic_cases()})) {
     std::ranges::move(area, std::back_inserter(all));
   }
   return all;

@@ -329,7 +329,7 @@ TEST_CASE("a pool has slots for all that is held beside a queue, and says why") 
   };
   const auto reasons = [](std::initializer_list<Reason> more) {
     std::vector list{Reason::kAcceptedPublication, Reason::kFrameworkBorrow};
-    list.insert(list.end(), more);
+    for (const Reason each : more) list.push_back(each);
     return list;
   };
   constexpr std::uint32_t kQueueAndHands = 1 + 5 + 1;

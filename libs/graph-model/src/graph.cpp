@@ -5,45 +5,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 
 #include "contract_freeze.hpp"
-#include "weftline/graph/tensor_refinement.hpp"
+#include "graph_snapshot.hpp"
+#include "graph_state.hpp"
+#include "weftline/graph/tensor_contract_conflicts.hpp"
 
 namespace weftline {
 namespace {
-
-[[noreturn]] void refuse(std::string_view token, std::string message) {
-  throw RuntimeError({ErrorCode::kInvalidArgument, token, std::move(message), 0});
-}
-
-void require_name(std::string_view what, const std::string& name) {
-  const bool readable =
-      !name.empty() && name.size() <= 128 && std::ranges::all_of(name, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '-';
-      });
-  if (!readable) {
-    refuse("GRAPH_NAME_INVALID", std::string(what) + " name is 1 to 128 of [A-Za-z0-9_-], not \"" +
-                                     name.substr(0, 128) + "\"");
-  }
-}
-
-/// The rest of a URI's form is checked with the endpoint catalog's rules.
-void require_topic_uri(const std::string& uri) {
-  for (const std::string_view scheme : {"weftline://", "holomq://"}) {
-    if (uri.size() > scheme.size() && uri.starts_with(scheme)) return;
-  }
-  refuse(
-      "GRAPH_TOPIC_URI_INVALID",
-      "a topic's URI is weftline://<path> or holomq://<path>, not \"" + uri.substr(0, 128) + "\"");
-}
-
-void require_topic(bool known) {
-  if (known) return;
-  refuse("GRAPH_FLOW_HANDLE_INVALID",
-         "a flow names a topic that is not one of this graph's: take it from this graph's "
-         "import_topic() or export_topic()");
-}
 
 /// "input 0 frames: tensor; output 0 mask: tensor"
 std::string describe_ports(const OperatorSpec& spec) {
@@ -61,45 +30,13 @@ std::string describe_ports(const OperatorSpec& spec) {
 
 }  // namespace
 
-struct Graph::State {
-  struct Place {
-    std::uint32_t vertex{0};
-    std::uint32_t port{0};
-    /// What setup() states of its tensors. Absent where it may depend on parameters that are not
-    /// final yet: compile() compares those.
-    std::optional<TensorOutputSpec> produced{};
-    std::optional<TensorInputSpec> expected_tensor{};
-  };
-  std::vector<std::shared_ptr<AuthoredVertex>> vertices{};
-  std::vector<std::optional<std::uint32_t>> partition_of{};
-  std::map<const PortBase*, Place> places{};
-  std::vector<FlowSnapshot> flows{};
-  std::vector<ExportSnapshot> exports{};
-  std::vector<ImportSnapshot> imports{};
-  std::shared_ptr<const TopicOwner> topic_owner{std::make_shared<TopicOwner>()};
-  std::vector<std::string> partitions{};
-  std::vector<ClockSnapshot> clocks{};
-  std::optional<std::uint32_t> default_clock{};
-
-  [[nodiscard]] PortRef place(const PortBase& port) const {
-    const auto found = places.find(&port);
-    if (found == places.end()) {
-      refuse("GRAPH_FLOW_HANDLE_INVALID",
-             "a flow names a port that is not one of this graph's: take it from a handle of this "
-             "graph and declare it in setup()");
-    }
-    return {VertexId{found->second.vertex}, found->second.port};
-  }
-  [[nodiscard]] const std::string& path(PortRef port) const {
-    return vertices[port.vertex.value]->path;
-  }
-};
-
-Graph::Graph(std::string name) : name_(std::move(name)), state_(std::make_unique<State>()) {
-  require_name("a graph's", name_);
+Graph::Graph(std::string name) : state_(std::make_shared<GraphState>(std::move(name))) {
+  require_name("a graph's", state_->name);
 }
 
 Graph::~Graph() = default;
+
+const std::string& Graph::name() const noexcept { return state_->name; }
 
 std::string Graph::readable_type_name(const std::type_info& type) {
   int status = 0;
@@ -109,180 +46,206 @@ std::string Graph::readable_type_name(const std::type_info& type) {
 }
 
 std::weak_ptr<AuthoredVertex> Graph::add_vertex(AuthoredVertex authored) {
-  require_name("an operator's", authored.path);
-  const bool taken = std::ranges::any_of(
-      state_->vertices, [&](const auto& other) { return other->path == authored.path; });
-  if (taken) {
-    refuse("GRAPH_NAME_DUPLICATE",
-           "two operators are called \"" + authored.path + "\"; give each its own name");
-  }
+  require_new_name("an operator's", authored.name);
   auto vertex = std::make_shared<AuthoredVertex>(std::move(authored));
   vertex->instance = vertex->make();
   OperatorSpec spec;
   vertex->instance->setup(spec);
   vertex->ports = describe_ports(spec);
   const auto index = static_cast<std::uint32_t>(state_->vertices.size());
+  vertex->owner = state_.get();
+  vertex->index = index;
+  // Parameters, while they are not final, may change what setup() states: compile() compares those.
   const bool final = vertex->params.schema() == nullptr;
   for (const auto& input : spec.inputs()) {
-    state_->places[input.port] = {
-        index, input.port->index(), {}, final ? input.tensor : std::nullopt};
+    const PortPlace place{index, input.port->index(), false};
+    state_->places[input.port] = place;
+    if (final && input.tensor) state_->expected_tensors[place] = *input.tensor;
   }
   for (const auto& output : spec.outputs()) {
-    state_->places[output.port] = {
-        index, output.port->index(), final ? output.tensor : std::nullopt, {}};
+    const PortPlace place{index, output.port->index(), true};
+    state_->places[output.port] = place;
+    if (final && output.tensor) state_->produced_tensors[place] = *output.tensor;
   }
+  state_->names.insert(vertex->name);
   state_->vertices.push_back(vertex);
   state_->partition_of.emplace_back();
   return vertex;
 }
 
-void Graph::connect(const OutputPort& source, const InputPort& target,
-                    const ConnectionOptions& options) {
-  const FlowSnapshot flow{state_->place(source), state_->place(target), options};
-  const bool repeated = std::ranges::any_of(state_->flows, [&](const FlowSnapshot& other) {
-    return other.source == flow.source && other.target == flow.target;
-  });
-  const std::string place = state_->path(flow.source) + " -> " + state_->path(flow.target);
-  if (repeated) refuse("GRAPH_FLOW_DUPLICATE", "the same two ports are connected twice: " + place);
-  const std::string conflicts = tensor_contract_conflicts(
-      state_->places.at(&source).produced, state_->places.at(&target).expected_tensor);
-  if (!conflicts.empty()) {
-    refuse("TENSOR_CONTRACT_CONFLICT",
-           place + ": " + conflicts +
-               "; state the same on both sides, or put an operator between them that converts");
+namespace {
+
+/// What both ends state of their tensors, and differently.
+std::string conflicts_between(const AuthoredPort& source, const AuthoredPort& target) {
+  const auto& produced = source.graph->produced_tensors;
+  const auto& expected_tensors = target.graph->expected_tensors;
+  const auto from = produced.find({source.vertex, source.port, true});
+  const auto to = expected_tensors.find({target.vertex, target.port, false});
+  if (from == produced.end() || to == expected_tensors.end()) return {};
+  return tensor_contract_conflicts(from->second, to->second);
+}
+
+}  // namespace
+
+FlowHandle Graph::connect(const FlowSource& source, const FlowTarget& target,
+                          const ConnectionOptions& options) {
+  state_->require_open();
+  AuthoredFlow flow{state_->resolve(source), state_->resolve(target), options, {}};
+  for (const AuthoredPort& each : flow.targets) {
+    const std::string place = state_->path(flow.source) + " -> " + state_->path(each);
+    if (state_->connected.contains({flow.source, each})) {
+      refuse("GRAPH_FLOW_DUPLICATE", "the same two ports are connected twice: " + place);
+    }
+    if (const std::string conflicts = conflicts_between(flow.source, each); !conflicts.empty()) {
+      refuse("TENSOR_CONTRACT_CONFLICT",
+             place + ": " + conflicts +
+                 "; state the same on both sides, or put an operator between them that converts");
+    }
+    if (options.queue_depth == 0U) {
+      refuse("GRAPH_QUEUE_DEPTH_ZERO",
+             place +
+                 ": a queue of depth 0 can carry nothing; leave queue_depth out to let the "
+                 "compiler choose");
+    }
   }
-  if (options.queue_depth == 0U) {
-    refuse("GRAPH_QUEUE_DEPTH_ZERO",
-           place +
-               ": a queue of depth 0 can carry nothing; leave queue_depth out to let the "
-               "compiler choose");
-  }
-  state_->flows.push_back(flow);
+  GraphState::mark_connected(source.exported);
+  GraphState::mark_connected(target.exported);
+  for (const AuthoredPort& each : flow.targets) state_->connected.insert({flow.source, each});
+  state_->flows.push_back(std::move(flow));
+  return {state_, static_cast<std::uint32_t>(state_->flows.size() - 1)};
 }
 
-void Graph::connect_export(const OutputPort& source, std::uint32_t topic,
-                           const std::shared_ptr<const TopicOwner>& owner) {
-  require_topic(owner == state_->topic_owner && topic < state_->exports.size());
-  state_->exports[topic].sources.push_back(state_->place(source));
-}
-
-void Graph::connect_import(std::uint32_t topic, const std::shared_ptr<const TopicOwner>& owner,
-                           const InputPort& target) {
-  require_topic(owner == state_->topic_owner && topic < state_->imports.size());
-  const PortRef port = state_->place(target);
-  std::vector<PortRef>& targets = state_->imports[topic].targets;
-  if (std::ranges::find(targets, port) != targets.end()) {
-    refuse("GRAPH_FLOW_DUPLICATE", "the same input takes twice from one topic: " +
-                                       state_->imports[topic].uri + " -> " + state_->path(port));
-  }
-  targets.push_back(port);
-}
-
-std::weak_ptr<const TopicOwner> Graph::topic_owner() const noexcept { return state_->topic_owner; }
-
-std::uint32_t Graph::add_import(std::string uri, TopicOptions options, PayloadIdentity payload) {
-  require_topic_uri(uri);
-  state_->imports.push_back({std::move(uri), std::move(options), std::move(payload), {}});
-  return static_cast<std::uint32_t>(state_->imports.size() - 1);
-}
-
-std::uint32_t Graph::add_export(std::string uri, TopicOptions options, PayloadIdentity payload) {
-  require_topic_uri(uri);
-  state_->exports.push_back({std::move(uri), std::move(options), std::move(payload), {}});
-  return static_cast<std::uint32_t>(state_->exports.size() - 1);
+PortRef Graph::place_of(const PortBase& port) const {
+  const AuthoredPort place = state_->place(port);
+  return {VertexId{place.vertex}, place.port};
 }
 
 PartitionHandle Graph::partition(std::string name) {
+  state_->require_open();
   require_name("a partition's", name);
-  auto& names = state_->partitions;
-  const auto found = std::ranges::find(names, name);
-  const auto index = static_cast<std::uint32_t>(found - names.begin());
-  if (found == names.end()) names.push_back(std::move(name));
-  return {*this, index};
+  const auto next = static_cast<std::uint32_t>(state_->partitions.size());
+  const auto at = state_->partition_index.try_emplace(name, next).first;
+  if (at->second == next) state_->partitions.push_back(std::move(name));
+  return {state_, at->second};
 }
 
-void Graph::assign_partition(const std::shared_ptr<AuthoredVertex>& vertex,
-                             std::uint32_t partition) {
-  const auto found = std::ranges::find(state_->vertices, vertex);
-  if (found == state_->vertices.end()) {
-    refuse("GRAPH_HANDLE_FOREIGN", "operator " + vertex->path + " belongs to another graph");
-  }
-  auto& assigned = state_->partition_of[static_cast<std::size_t>(found - state_->vertices.begin())];
-  if (assigned && *assigned != partition) {
-    refuse("GRAPH_PARTITION_CONFLICT", "operator " + vertex->path + " is in partition \"" +
-                                           state_->partitions[*assigned] + "\" already, not in \"" +
-                                           state_->partitions[partition] +
-                                           "\"; an operator has one lane");
-  }
-  assigned = partition;
+void Graph::require_exact_partitions() {
+  state_->require_open();
+  state_->require_outermost("require_exact_partitions()");
+  state_->exact_partitions = true;
+}
+
+RegionHandle Graph::region(std::string name) {
+  state_->require_open();
+  require_name("a region's", name);
+  const auto next = static_cast<std::uint32_t>(state_->regions.size());
+  const auto at = state_->region_index.try_emplace(name, next).first;
+  if (at->second == next) state_->regions.push_back({.name = std::move(name)});
+  return {state_, at->second};
 }
 
 ClockHandle Graph::add_clock(std::string name, ClockFactory factory) {
+  state_->require_open();
+  state_->require_outermost("a clock");
   require_name("a clock's", name);
-  const auto same_name = [&](const ClockSnapshot& other) { return other.name == name; };
-  if (std::ranges::any_of(state_->clocks, same_name)) {
+  if (state_->clock_names.contains(name)) {
     refuse("GRAPH_NAME_DUPLICATE",
            "two clocks are called \"" + name + "\"; give each its own name");
   }
   const bool independent = factory()->independent_progress();
+  state_->clock_names.insert(name);
   state_->clocks.push_back({std::move(name), std::move(factory), independent});
-  return ClockHandle(static_cast<std::uint32_t>(state_->clocks.size() - 1));
+  return {state_, static_cast<std::uint32_t>(state_->clocks.size() - 1)};
 }
 
-void Graph::set_default_clock(ClockHandle clock) {
-  if (clock.index() >= state_->clocks.size()) {
-    refuse("GRAPH_HANDLE_FOREIGN",
-           "the default clock must be one that this graph's add_clock() made");
+void Graph::set_default_clock(const ClockHandle& clock) {
+  state_->require_open();
+  state_->default_clock = state_->own(clock);
+}
+
+void Graph::lifecycle_after(const OperatorRef& after, const OperatorRef& before) {
+  state_->require_open();
+  const AuthoredOperator last = state_->own_or_below(after);
+  const AuthoredOperator first = state_->own_or_below(before);
+  if (first.graph == last.graph && first.vertex == last.vertex) {
+    refuse("LIFECYCLE_ORDER_SELF", "operator " + after.path() + " can't start after itself");
   }
-  state_->default_clock = clock.index();
+  state_->order.emplace_back(first, last);
+}
+
+void Graph::add_grant(const OperatorRef* requester, const OperatorRef& target,
+                      const RestartGrantOptions& options) {
+  state_->require_open();
+  AuthoredGrant grant{.target = state_->own_or_below(target), .from_stage = options.from_stage};
+  if (requester != nullptr) grant.requester = state_->own_or_below(*requester);
+  if (!is_lifecycle_forward_stage(options.from_stage)) {
+    refuse("LIFECYCLE_STAGE_INVALID", "a restart of " + target.path() + " can't begin with stage " +
+                                          std::string(lifecycle_stage_name(options.from_stage)) +
+                                          "; give a stage from kConfigure to kStart");
+  }
+  state_->grants.push_back(grant);
+}
+
+void Graph::grant_restart(const OperatorRef& requester, const OperatorRef& target,
+                          RestartGrantOptions options) {
+  add_grant(&requester, target, options);
+}
+
+void Graph::allow_external_restart(const OperatorRef& target, RestartGrantOptions options) {
+  add_grant(nullptr, target, options);
+}
+
+VertexSnapshot Graph::snapshot_of(const AuthoredVertex& authored, std::string path) {
+  VertexSnapshot vertex;
+  vertex.path = std::move(path);
+  vertex.type_id = authored.type_id;
+  vertex.type_version = authored.type_version;
+  vertex.params = authored.params;
+  vertex.factory = [make = authored.make, params = authored.params.values()] {
+    auto instance = make();
+    instance->adopt_params(params);
+    return instance;
+  };
+  const auto instance = authored.params.findings().empty() ? vertex.factory() : authored.make();
+  OperatorSpec spec;
+  instance->setup(spec);
+  if (const std::string ports = describe_ports(spec); ports != authored.ports) {
+    refuse("GRAPH_SETUP_CHANGED", "operator " + vertex.path + ": setup() declared [" +
+                                      authored.ports + "] when it was added and [" + ports +
+                                      "] with its parameters set; declare the same ports always");
+  }
+  for (const auto& input : spec.inputs()) {
+    vertex.inputs.push_back({.name = input.name,
+                             .payload = input.payload,
+                             .tensor = input.tensor,
+                             .expected_rate = input.expected_rate,
+                             .retained_samples = input.retained_samples});
+  }
+  for (const auto& output : spec.outputs()) {
+    if (output.derivations.any()) {
+      vertex.derivations.push_back({output.port->index(), output.derivations});
+    }
+    vertex.outputs.push_back(
+        {output.name, output.payload, output.tensor, output.rate, output.max_emits_per_compute});
+  }
+  freeze_contract(instance->contract(), spec, vertex);
+  return vertex;
 }
 
 GraphSnapshot Graph::snapshot() const {
+  state_->require_outermost("a snapshot");
+  const FlatGraphs flat(*state_);
   GraphSnapshot snapshot;
-  snapshot.name = name_;
-  snapshot.flows = state_->flows;
-  snapshot.exports = state_->exports;
-  snapshot.imports = state_->imports;
-  snapshot.partitions = state_->partitions;
-  snapshot.clocks = state_->clocks;
-  snapshot.default_clock = state_->default_clock;
-  for (std::size_t index = 0; index < state_->vertices.size(); ++index) {
-    const AuthoredVertex& authored = *state_->vertices[index];
-    VertexSnapshot vertex;
-    vertex.path = authored.path;
-    vertex.type_id = authored.type_id;
-    vertex.type_version = authored.type_version;
-    vertex.params = authored.params;
-    vertex.authored_partition = state_->partition_of[index];
-    vertex.factory = [make = authored.make, params = authored.params.values()] {
-      auto instance = make();
-      instance->adopt_params(params);
-      return instance;
-    };
-    const auto instance = authored.params.findings().empty() ? vertex.factory() : authored.make();
-    OperatorSpec spec;
-    instance->setup(spec);
-    if (const std::string ports = describe_ports(spec); ports != authored.ports) {
-      refuse("GRAPH_SETUP_CHANGED", "operator " + authored.path + ": setup() declared [" +
-                                        authored.ports + "] when it was added and [" + ports +
-                                        "] with its parameters set; declare the same ports always");
-    }
-    for (const auto& input : spec.inputs()) {
-      vertex.inputs.push_back({.name = input.name,
-                               .payload = input.payload,
-                               .tensor = input.tensor,
-                               .expected_rate = input.expected_rate,
-                               .retained_samples = input.retained_samples});
-    }
-    for (const auto& output : spec.outputs()) {
-      if (output.derivations.any()) {
-        vertex.derivations.push_back({output.port->index(), output.derivations});
+  flat.add_structure(snapshot);
+  for (const FlatGraphs::Place& place : flat.places()) {
+    for (const auto& authored : place.graph->vertices) {
+      VertexSnapshot vertex = snapshot_of(*authored, place.prefix + authored->name);
+      vertex.authored_partition = place.partition;
+      if (const auto own = place.graph->partition_of[authored->index]) {
+        vertex.authored_partition = place.first_partition + *own;
       }
-      vertex.outputs.push_back(
-          {output.name, output.payload, output.tensor, output.rate, output.max_emits_per_compute});
+      snapshot.vertices.push_back(std::move(vertex));
     }
-    freeze_contract(instance->contract(), spec, vertex);
-    snapshot.vertices.push_back(std::move(vertex));
   }
   return snapshot;
 }

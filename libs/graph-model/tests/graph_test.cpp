@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "thrown_token.hpp"
+
 using namespace weftline;
 
 namespace {
@@ -55,18 +57,6 @@ class Sink final : public Operator<Gain> {
   }
   expected<void, Error> compute(ExecutionContext&) override { return {}; }
 };
-
-/// The token that an authoring call throws; empty when it does not.
-template <class Call>
-std::string thrown_token(Call&& call) {
-  try {
-    call();
-  } catch (const RuntimeError& error) {
-    CHECK_FALSE(error.error().message.empty());
-    return std::string(error.token());
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -144,7 +134,8 @@ TEST_CASE("an authoring mistake throws at the call, names itself, and changes no
         "GRAPH_FLOW_HANDLE_INVALID");
   CHECK(thrown_token([&] { graph.add_flow(source->frames, sink->frames, {.queue_depth = 0}); }) ==
         "GRAPH_QUEUE_DEPTH_ZERO");
-  CHECK(thrown_token([&] { graph.set_default_clock(ClockHandle(3)); }) == "GRAPH_HANDLE_FOREIGN");
+  CHECK(thrown_token([&] { graph.set_default_clock(other.add_clock<RealtimeClock>("clk")); }) ==
+        "GRAPH_HANDLE_FOREIGN");
   graph.add_clock<RealtimeClock>("clk");
   CHECK(thrown_token([&] { graph.add_clock<RealtimeClock>("clk"); }) == "GRAPH_NAME_DUPLICATE");
   CHECK(thrown_token([&] { graph.partition("p").add(stranger); }) == "GRAPH_HANDLE_FOREIGN");

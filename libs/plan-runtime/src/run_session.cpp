@@ -114,8 +114,8 @@ void RunSession::State::launch(const RunOptions& options) {
 }
 
 bool RunSession::State::start_operators() {
-  for (const auto& operation : resources_->operators) {
-    if (!operation->start()) return false;
+  for (const VertexId vertex : resources_->plan.records().lifecycle.start_order) {
+    if (!resources_->operators[vertex.value]->start()) return false;
   }
   return true;
 }
@@ -178,9 +178,9 @@ void RunSession::State::control_run() {
     }
   }
   resources_->synchronize_streams();
-  for (auto operation = resources_->operators.rbegin(); operation != resources_->operators.rend();
-       ++operation) {
-    (*operation)->stop();
+  const auto& order = resources_->plan.records().lifecycle.start_order;
+  for (auto vertex = order.rbegin(); vertex != order.rend(); ++vertex) {
+    resources_->operators[vertex->value]->stop();
   }
   resources_->release_samples();
 

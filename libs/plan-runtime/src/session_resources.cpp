@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "authoring_admission.hpp"
 #include "contract_support.hpp"
 #include "fusion_proof.hpp"
 #include "guarded.hpp"
@@ -13,6 +14,8 @@ namespace weftline::runtime {
 expected<void, Error> SessionResources::build(const RunOptions& options, std::string& place) {
   const PlanRecords& records = plan.records();
   WEFTLINE_TRY(check_contracts_supported(records, place));
+  place = "plan";
+  WEFTLINE_TRY(check_authoring_records(records));
   for (const ClockPlanRecord& clock : records.clocks) {
     place = "clock " + clock.name;
     clocks.push_back(plan.clock_factory(clock.id)());

@@ -33,6 +33,7 @@ void check_inputs(CompileState& state, const OperatorPlanRecord& op) {
         sources.append(sources.empty() ? "" : ", ").append(state.graph.imports[index].uri);
       }
     }
+    if (count == 0 && state.behind_open_export.contains({op.id, port})) continue;
     if (count == 0) {
       state.error("GRAPH_INPUT_UNCONNECTED", place, "no flow leads to this input",
                   "add_flow() an output of " + op.inputs[port].payload.to_string() + " to it");

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "passes/passes.hpp"
-#include "weftline/graph/tensor_refinement.hpp"
+#include "weftline/graph/tensor_contract_conflicts.hpp"
 
 namespace weftline::passes {
 

@@ -14,6 +14,7 @@
 //                     whatever the shorter arms hold, the longest one holds too.
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
+//   + history         Samples kept for peers of a topic that attach later, however old they are.
 //   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
 //   + caches          What selectors, windows and ReuseLast hold outside the queue (see
 //                     resolve_selections.cpp): the same.
@@ -65,12 +66,13 @@ class SlotHolders {
   SlotHolders(CompileState& state, const TensorAllocationPlanRecord& pool)
       : state_(state), pool_(pool) {
     producer_ = state.output(pool.output).max_emits_per_compute;
-    contributors_.push_back({"producer", producer_, {Reason::kProducerLoan}});
+    contributors_.push_back({"producer", saturated(producer_), {Reason::kProducerLoan}});
     visit(pool.output);
     for (std::size_t next = 0; next < outputs_.size(); ++next) add_arms_of(outputs_[next]);
   }
 
-  [[nodiscard]] std::uint32_t producer() const noexcept { return producer_; }
+  /// The producer's own, and those kept for peers that attach later.
+  [[nodiscard]] std::uint64_t producer() const noexcept { return producer_; }
   [[nodiscard]] const std::vector<PoolCapacityDependencyRecord>& dependencies() const noexcept {
     return dependencies_;
   }
@@ -80,7 +82,14 @@ class SlotHolders {
 
  private:
   void visit(PortRef output) {
-    if (visited_.insert(output).second) outputs_.push_back(output);
+    if (!visited_.insert(output).second) return;
+    outputs_.push_back(output);
+    const std::uint32_t history = state_.output(output).late_joiner_history_depth;
+    if (history == 0) return;
+    producer_ += history;
+    contributors_.push_back({"late joiners of " + state_.plan.output_name(output),
+                             history,
+                             {Reason::kTransportFanOut}});
   }
 
   void add_arms_of(PortRef output) {
@@ -143,7 +152,7 @@ class SlotHolders {
 
   CompileState& state_;
   const TensorAllocationPlanRecord& pool_;
-  std::uint32_t producer_{0};
+  std::uint64_t producer_{0};
   std::vector<PoolCapacityDependencyRecord> dependencies_{};
   std::vector<PoolCapacityContributorRecord> contributors_{};
   std::vector<PortRef> outputs_{};  ///< Where slots of the pool are emitted, in order of discovery.
@@ -253,7 +262,7 @@ void size_pool(CompileState& state, TensorAllocationPlanRecord& pool, const Devi
   state.plan.provider_allocation_plans.push_back(
       {.pool = pool.id,
        .entry_bytes = spec.bounds.max_byte_span.value_or(0),
-       .producer_entries = holders.producer(),
+       .producer_entries = saturated(holders.producer()),
        .active_entries = pool.active_slot_count,
        .admitted_entries = pool.slot_count});
   auto& dependencies = state.plan.pool_capacity_dependencies;

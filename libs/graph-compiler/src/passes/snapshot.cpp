@@ -14,6 +14,7 @@
 
 #include "flow_order.hpp"
 #include "passes/passes.hpp"
+#include "structure_order.hpp"
 #include "topics.hpp"
 
 namespace weftline::passes {
@@ -54,6 +55,7 @@ void sort_vertices(GraphSnapshot& graph) {
       vertex.authored_partition = partition_at[*vertex.authored_partition];
     }
   }
+  if (graph.include_all) graph.include_all = partition_at[*graph.include_all];
   const auto vertex_at = sort_in_place(
       graph.vertices, [](const VertexSnapshot& vertex, std::uint32_t) { return vertex.path; });
   const auto move = [&](PortRef& port) { port.vertex.value = vertex_at[port.vertex.value]; };
@@ -63,6 +65,7 @@ void sort_vertices(GraphSnapshot& graph) {
   }
   for (ExportSnapshot& topic : graph.exports) std::ranges::for_each(topic.sources, move);
   for (ImportSnapshot& topic : graph.imports) std::ranges::for_each(topic.targets, move);
+  order_structure(graph, vertex_at);
 }
 
 void sort_flows(GraphSnapshot& graph) {
@@ -124,7 +127,8 @@ void record_edges(const GraphSnapshot& graph, PlanRecords& plan) {
          .target = flow.target,
          .queue_policy = flow.options.queue_policy,
          .queue_depth = depth.value_or(0),
-         .depth_origin = depth ? QueueDepthOrigin::kExplicit : QueueDepthOrigin::kDefault});
+         .depth_origin = depth ? QueueDepthOrigin::kExplicit : QueueDepthOrigin::kDefault,
+         .topic_name = flow.topic_name});
   }
 }
 

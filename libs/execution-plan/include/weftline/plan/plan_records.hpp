@@ -12,9 +12,11 @@
 #include "weftline/core/payload.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/core/tensor_contract.hpp"
+#include "weftline/plan/authoring_records.hpp"
 #include "weftline/plan/boundary_records.hpp"
 #include "weftline/plan/derivation_records.hpp"
 #include "weftline/plan/diagnostic.hpp"
+#include "weftline/plan/lifecycle_records.hpp"
 #include "weftline/plan/param_records.hpp"
 #include "weftline/plan/placement_records.hpp"
 #include "weftline/plan/port_ref.hpp"
@@ -44,6 +46,7 @@ struct InputPortRecord {
   std::optional<Horizon> accumulates_over{};
   /// Received samples that the operator keeps after compute() has returned.
   std::uint32_t retained_samples{0};
+  std::string diagnostic_alias{};  ///< Shown beside the name in messages; may be empty.
 };
 
 struct OutputPortRecord {
@@ -52,6 +55,9 @@ struct OutputPortRecord {
   std::optional<TensorOutputSpec> tensor{};
   OutputRateRecord rate{};
   std::uint32_t max_emits_per_compute{1};
+  /// Emitted samples that are kept for peers that come later.
+  std::uint32_t late_joiner_history_depth{0};
+  std::string diagnostic_alias{};  ///< Shown beside the name in messages; may be empty.
 };
 
 struct OperatorPlanRecord {
@@ -81,6 +87,7 @@ struct PayloadEdgePlanRecord {
   std::uint32_t queue_depth{0};
   QueueDepthOrigin depth_origin{QueueDepthOrigin::kDefault};
   bool crosses_partitions{false};
+  std::string topic_name{};  ///< The flow's logical name; may be empty.
 };
 
 /// A flow out of this process, into one endpoint of the catalog.
@@ -116,6 +123,7 @@ struct PartitionDecisionRecord {
   VertexId vertex{};
   PartitionDecisionKind kind{PartitionDecisionKind::kStart};
   std::string reason{};
+  PartitionDecisionReason reason_code{PartitionDecisionReason::kIndependentReadinessRoot};
 };
 
 /// Who shares a compute stream.
@@ -205,6 +213,12 @@ struct PlanRecords {
   ProfileManifest profile_manifest{};
   std::vector<ExecutionPartitionRecord> execution_partitions{};
   std::vector<PartitionDecisionRecord> partition_decisions{};
+  PartitioningPlanRecord partitioning{};
+  std::vector<ScheduleEdgeRecord> schedule_edges{};  ///< By edge.
+  std::vector<GraphInstancePlanRecord> graph_instances{};
+  std::vector<RegionRecord> regions{};
+  std::vector<PortConfigurationRecord> port_configurations{};  ///< By port, inputs first, and fact.
+  LifecyclePlanRecord lifecycle{};
   CudaComputeStreamPolicy cuda_compute_stream_policy{};
   std::vector<CudaComputeStreamPlanRecord> cuda_compute_streams{};
   std::vector<FusionDecisionRecord> fusion_decisions{};

@@ -38,6 +38,6 @@ struct PoolSlots {
   std::uint64_t admitted{0};
 };
 [[nodiscard]] PoolSlots count_pool_slots(
-    std::uint32_t producer_entries, std::span<const PoolCapacityDependencyRecord> dependencies);
+    std::uint64_t producer_entries, std::span<const PoolCapacityDependencyRecord> dependencies);
 
 }  // namespace weftline

@@ -131,7 +131,7 @@ struct PoolCapacityDependencyRecord {
 struct ProviderAllocationPlanRecord {
   PoolId pool{};
   std::uint64_t entry_bytes{0};
-  std::uint32_t producer_entries{0};
+  std::uint32_t producer_entries{0};  ///< With those kept for peers that attach later.
   std::uint32_t active_entries{0};
   std::uint32_t admitted_entries{0};
 

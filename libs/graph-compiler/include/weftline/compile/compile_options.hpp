@@ -5,6 +5,7 @@
 
 #include "weftline/catalog/endpoint_catalog.hpp"
 #include "weftline/compile/deployment_binding.hpp"
+#include "weftline/compile/lifecycle_transaction_options.hpp"
 #include "weftline/core/device_catalog.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/plan/plan_records.hpp"
@@ -37,6 +38,8 @@ struct CompileOptions {
   std::optional<ChannelEndpointCatalog> endpoint_catalog{};
   /// How much evidence the plan needs; see Profile.
   Profile profile{Profile::kDevelopment};
+  /// Absent: the plan admits no restart, whatever the graph grants.
+  std::optional<LifecycleTransactionOptions> lifecycle_transactions{};
 };
 
 }  // namespace weftline

@@ -110,6 +110,22 @@ class ExecutionPlan {
   [[nodiscard]] const ProfileManifest& profile_manifest() const noexcept {
     return records().profile_manifest;
   }
+  [[nodiscard]] const PartitioningPlanRecord& partitioning() const noexcept {
+    return records().partitioning;
+  }
+  [[nodiscard]] std::span<const ScheduleEdgeRecord> schedule_edges() const noexcept {
+    return records().schedule_edges;
+  }
+  [[nodiscard]] std::span<const GraphInstancePlanRecord> graph_instances() const noexcept {
+    return records().graph_instances;
+  }
+  [[nodiscard]] std::span<const RegionRecord> regions() const noexcept { return records().regions; }
+  [[nodiscard]] std::span<const PortConfigurationRecord> port_configurations() const noexcept {
+    return records().port_configurations;
+  }
+  [[nodiscard]] const LifecyclePlanRecord& lifecycle() const noexcept {
+    return records().lifecycle;
+  }
   [[nodiscard]] const ChannelEndpointCatalog& endpoint_catalog() const noexcept {
     return records().endpoint_catalog;
   }

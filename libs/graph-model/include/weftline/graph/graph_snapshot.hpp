@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weftline/core/time.hpp"
+#include "weftline/graph/authoring_snapshot.hpp"
 #include "weftline/graph/contract_snapshot.hpp"
 #include "weftline/graph/operator.hpp"
 #include "weftline/graph/param_set.hpp"
@@ -52,6 +53,7 @@ struct FlowSnapshot {
   PortRef source{};
   PortRef target{};
   ConnectionOptions options{};
+  std::string topic_name{};
 };
 
 struct ExportSnapshot {
@@ -83,6 +85,15 @@ struct GraphSnapshot {
   std::vector<std::string> partitions{};
   std::vector<ClockSnapshot> clocks{};
   std::optional<std::uint32_t> default_clock{};
+  /// Index into `partitions`: the one that includes all.
+  std::optional<std::uint32_t> include_all{};
+  /// Every operator must be in an authored partition.
+  bool exact_partitions{false};
+  std::vector<GraphInstanceSnapshot> instances{};
+  std::vector<RegionSnapshot> regions{};
+  std::vector<PortOverrideSnapshot> port_overrides{};  ///< One a port at most.
+  std::vector<LifecycleOrderRecord> lifecycle_order{};
+  std::vector<RestartGrantSnapshot> restart_grants{};
 };
 
 }  // namespace weftline

@@ -67,28 +67,27 @@ struct TopicOptions {
   TopicRestartOptions restart{};  ///< Imports only.
 };
 
-/// Which graph a topic belongs to; private to Graph.
-struct TopicOwner {};
+struct GraphState;
 
 /// What `add_flow()` connects an output to.
 template <PublishedPayload T>
 struct ExportInlet {
   std::uint32_t ordinal{0};
-  std::weak_ptr<const TopicOwner> graph{};
+  std::weak_ptr<const GraphState> graph{};
 };
 
 /// What `add_flow()` connects to an input.
 template <PublishedPayload T>
 struct ImportOutlet {
   std::uint32_t ordinal{0};
-  std::weak_ptr<const TopicOwner> graph{};
+  std::weak_ptr<const GraphState> graph{};
 };
 
 /// Stands for one exported topic of a graph. Weak: of no use to another graph, or once it is gone.
 template <PublishedPayload T>
 class ExportedTopic {
  public:
-  ExportedTopic(std::uint32_t ordinal, std::weak_ptr<const TopicOwner> graph) noexcept
+  ExportedTopic(std::uint32_t ordinal, std::weak_ptr<const GraphState> graph) noexcept
       : inlet_{ordinal, std::move(graph)} {}
   [[nodiscard]] ExportInlet<T> input() const noexcept { return inlet_; }
 
@@ -100,7 +99,7 @@ class ExportedTopic {
 template <PublishedPayload T>
 class ImportedTopic {
  public:
-  ImportedTopic(std::uint32_t ordinal, std::weak_ptr<const TopicOwner> graph) noexcept
+  ImportedTopic(std::uint32_t ordinal, std::weak_ptr<const GraphState> graph) noexcept
       : outlet_{ordinal, std::move(graph)} {}
   [[nodiscard]] ImportOutlet<T> output() const noexcept { return outlet_; }
 
