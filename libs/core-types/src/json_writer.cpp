@@ -52,7 +52,16 @@ void append_escape(std::string& out, char c) {
   }
 }
 
-void append_string(std::string& out, std::string_view text) {
+template <class Number>
+void append_number(std::string& out, Number value) {
+  std::array<char, std::numeric_limits<Number>::digits10 + 3> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out.append(digits.data(), end);
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   std::size_t plain = 0;  // where the run of characters begins that need no escape
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -65,15 +74,6 @@ void append_string(std::string& out, std::string_view text) {
   out.append(text.substr(plain));
   out.push_back('"');
 }
-
-template <class Number>
-void append_number(std::string& out, Number value) {
-  std::array<char, std::numeric_limits<Number>::digits10 + 3> digits{};
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), end);
-}
-
-}  // namespace
 
 JsonWriter::JsonWriter(JsonLines lines, Sink sink)
     : JsonWriter(lines == JsonLines::kOne ? 0 : 2, lines == JsonLines::kAll ? 2 : 0,
@@ -119,6 +119,12 @@ void JsonWriter::value(const JsonValue& value) {
   drain_full();
 }
 
+void JsonWriter::text(std::string_view canonical) {
+  before_item();
+  text_.append(canonical);
+  drain_full();
+}
+
 void JsonWriter::finish() {
   require(levels_.empty() && !key_given_, "the document has no end");
   if (indent_ != 0) text_.push_back('\n');
@@ -152,7 +158,7 @@ void JsonWriter::break_line(unsigned indent) {
 }
 
 void JsonWriter::write_key(std::string_view name, unsigned indent) {
-  append_string(text_, name);
+  append_json_string(text_, name);
   text_.append(indent == 0 ? ":" : ": ");
 }
 
@@ -183,7 +189,7 @@ void JsonWriter::write_tree(const JsonValue& value) {
     }
     end(']', array->empty(), value_indent_);
   } else if (const auto* string = value.as_string()) {
-    append_string(text_, *string);
+    append_json_string(text_, *string);
   } else if (const auto* number = value.as_uint()) {
     append_number(text_, *number);
   } else if (const auto* negative = value.as_negative()) {

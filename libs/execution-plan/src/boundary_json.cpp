@@ -4,7 +4,7 @@
 
 namespace weftline {
 
-JsonValue json(const ExternalTopicRecord& topic) {
+JsonText json(const ExternalTopicRecord& topic) {
   return Object{{"declaration", topic.declaration},
                 {"device", optional(topic.device)},
                 {"direction", topic_direction_name(topic.direction)},
@@ -19,7 +19,7 @@ JsonValue json(const ExternalTopicRecord& topic) {
                 {"uri", text(topic.uri)}};
 }
 
-JsonValue json(const ImportEdgePlanRecord& edge) {
+JsonText json(const ImportEdgePlanRecord& edge) {
   return Object{{"device", optional(edge.device)},
                 {"endpoint", json(edge.endpoint)},
                 {"endpoint_name", text(edge.endpoint_name)},
@@ -31,30 +31,30 @@ JsonValue json(const ImportEdgePlanRecord& edge) {
                 {"target", json(edge.target)}};
 }
 
-JsonValue json(const TensorOutputPlacementRecord& placement) {
+JsonText json(const TensorOutputPlacementRecord& placement) {
   return Object{{"device", json(placement.device)},
                 {"origin", output_placement_name(placement.origin)},
                 {"output", json(placement.output)}};
 }
 
-JsonValue json(const GreenContextSupport& support) {
+JsonText json(const GreenContextSupport& support) {
   return Object{{"coscheduled_alignment_sms", support.coscheduled_alignment_sms},
                 {"minimum_partition_sms", support.minimum_partition_sms}};
 }
 
-JsonValue json(const GreenContextResourcePlanRecord& resource) {
+JsonText json(const GreenContextResourcePlanRecord& resource) {
   const bool dedicated = resource.role == GreenContextRole::kDedicatedPartition;
   return Object{{"device", json(resource.device)},
                 {"id", json(resource.id)},
                 {"partition", json(resource.partition)},
-                {"partition_name", dedicated ? text(resource.partition_name) : JsonValue()},
+                {"partition_name", dedicated ? text(resource.partition_name) : JsonText()},
                 {"role", green_context_role_name(resource.role)},
                 {"sm_count", resource.sm_count},
                 {"source", green_context_source_name(resource.source)}};
 }
 
-JsonValue json(const GreenContextPoolPlanRecord& pool) {
-  JsonValue::Array resources;
+JsonText json(const GreenContextPoolPlanRecord& pool) {
+  JsonArrayText resources;
   for (const GreenContextPlanId id : pool.resources) resources.push_back(json(id));
   return Object{{"device", json(pool.device)},
                 {"quantum_sms", pool.quantum_sms},
@@ -62,9 +62,9 @@ JsonValue json(const GreenContextPoolPlanRecord& pool) {
                 {"total_sm_count", pool.total_sm_count}};
 }
 
-static JsonValue json(const CpuAffinity& affinity) { return affinity.to_string(); }
+static JsonText json(const CpuAffinity& affinity) { return affinity.to_string(); }
 
-JsonValue json(const PartitionPlacementPlanRecord& placement) {
+JsonText json(const PartitionPlacementPlanRecord& placement) {
   const ThreadPlacement& requested = placement.requested;
   return Object{
       {"partition", json(placement.partition)},
@@ -78,13 +78,13 @@ JsonValue json(const PartitionPlacementPlanRecord& placement) {
               {"wake_mode", wake_mode_name(requested.wake_mode)}}}};
 }
 
-JsonValue json(const SupportThreadPlacementPlanRecord& placement) {
+JsonText json(const SupportThreadPlacementPlanRecord& placement) {
   return Object{{"affinity", json(placement.affinity)},
                 {"probe_failure_policy", probe_failure_policy_name(placement.probe_failure_policy)},
                 {"role", support_thread_role_name(placement.role)}};
 }
 
-JsonValue json(const ProfileManifest& manifest) {
+JsonText json(const ProfileManifest& manifest) {
   return Object{{"effective", profile_name(manifest.effective)},
                 {"plan_schema_version", known(manifest.plan_schema_version)},
                 {"policy_id", manifest.policy_id},

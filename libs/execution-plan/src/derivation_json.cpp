@@ -5,12 +5,12 @@ namespace weftline {
 namespace {
 
 /// Empty texts are facts that a record does not have.
-JsonValue stated(const std::string& value) { return value.empty() ? JsonValue() : text(value); }
+JsonText stated(const std::string& value) { return value.empty() ? JsonText() : text(value); }
 
 }  // namespace
 
-JsonValue json(const TensorByteSpanDerivationNodePlanRecord& node) {
-  JsonValue::Array parameters;
+JsonText json(const TensorByteSpanDerivationNodePlanRecord& node) {
+  JsonArrayText parameters;
   for (const std::string& path : node.parameters) parameters.push_back(text(path));
   return Object{{"input", optional(node.input)},
                 {"left", optional(node.left)},
@@ -24,14 +24,14 @@ JsonValue json(const TensorByteSpanDerivationNodePlanRecord& node) {
                 {"schema_version", known(node.schema_version)}};
 }
 
-JsonValue json(const TensorByteSpanDerivationPlanRecord& derivation) {
+JsonText json(const TensorByteSpanDerivationPlanRecord& derivation) {
   return Object{{"nodes", list(derivation.nodes)},
                 {"output", json(derivation.output)},
                 {"resolved_bytes", known(derivation.resolved_bytes)},
                 {"update", derivation_update_name(derivation.update)}};
 }
 
-JsonValue json(const TensorMemoryKindDerivationPlanRecord& derivation) {
+JsonText json(const TensorMemoryKindDerivationPlanRecord& derivation) {
   return Object{{"form", memory_kind_form_name(derivation.form)},
                 {"memory_kind", optional(derivation.kind)},
                 {"output", json(derivation.output)},

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "json_text.hpp"
 #include "plan_names.hpp"
 #include "text.hpp"
-#include "weftline/core/json.hpp"
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/core/tensor_layout.hpp"
 #include "weftline/plan/plan_records.hpp"
@@ -17,92 +17,91 @@ namespace weftline {
 
 // The plan's JSON, piece by piece: one `json()` for each kind of value, in the file of its records.
 
-using Object = JsonValue::Object;
+using Object = JsonObjectText;
 
 /// Names of authors, devices and schemas may hold any bytes; JSON may not.
-inline JsonValue text(std::string_view value) { return valid_utf8(value); }
+inline JsonText text(std::string_view value) { return valid_utf8(value); }
 
 template <class Tag>
-JsonValue json(Id<Tag> id) {
-  return id.valid() ? JsonValue(id.value) : JsonValue();
+JsonText json(Id<Tag> id) {
+  return id.valid() ? JsonText(id.value) : JsonText();
 }
 
 template <class T>
-JsonValue known(T value) {
-  return value == 0 ? JsonValue() : JsonValue(value);
+JsonText known(T value) {
+  return value == 0 ? JsonText() : JsonText(value);
 }
 
-inline JsonValue json(std::uint32_t value) { return value; }
-inline JsonValue json(std::uint64_t value) { return value; }
-inline JsonValue json(std::int64_t value) { return value; }
-inline JsonValue json(DeviceId device) { return device.to_string(); }
-inline JsonValue json(MemoryKind kind) { return memory_kind_name(kind); }
-inline JsonValue json(DLDataType dtype) { return dtype_name(dtype); }
-inline JsonValue json(PortRef port) {
+inline JsonText json(std::uint32_t value) { return value; }
+inline JsonText json(std::uint64_t value) { return value; }
+inline JsonText json(std::int64_t value) { return value; }
+inline JsonText json(DeviceId device) { return device.to_string(); }
+inline JsonText json(MemoryKind kind) { return memory_kind_name(kind); }
+inline JsonText json(DLDataType dtype) { return dtype_name(dtype); }
+inline JsonText json(PortRef port) {
   return Object{{"port", port.port}, {"vertex", json(port.vertex)}};
 }
-inline JsonValue json(Rate rate) {
+inline JsonText json(Rate rate) {
   return Object{{"samples", rate.samples}, {"seconds", rate.seconds}};
 }
 
-inline JsonValue json(Rational value) { return value.to_string(); }
-inline JsonValue json(RateRatio ratio) {
+inline JsonText json(Rational value) { return value.to_string(); }
+inline JsonText json(RateRatio ratio) {
   return Object{{"denominator", ratio.denominator}, {"numerator", ratio.numerator}};
 }
-inline JsonValue json(Horizon horizon) {
+inline JsonText json(Horizon horizon) {
   return Object{{"denominator", horizon.denominator}, {"numerator", horizon.numerator}};
 }
 
 // plan_json.cpp
-JsonValue json(const PayloadIdentity& identity);
+JsonText json(const PayloadIdentity& identity);
 
 // boundary_json.cpp
-JsonValue json(const ExternalTopicRecord& topic);
-JsonValue json(const ImportEdgePlanRecord& edge);
-JsonValue json(const TensorOutputPlacementRecord& placement);
-JsonValue json(const GreenContextSupport& support);
-JsonValue json(const GreenContextResourcePlanRecord& resource);
-JsonValue json(const GreenContextPoolPlanRecord& pool);
-JsonValue json(const PartitionPlacementPlanRecord& placement);
-JsonValue json(const SupportThreadPlacementPlanRecord& placement);
-JsonValue json(const ProfileManifest& manifest);
+JsonText json(const ExternalTopicRecord& topic);
+JsonText json(const ImportEdgePlanRecord& edge);
+JsonText json(const TensorOutputPlacementRecord& placement);
+JsonText json(const GreenContextSupport& support);
+JsonText json(const GreenContextResourcePlanRecord& resource);
+JsonText json(const GreenContextPoolPlanRecord& pool);
+JsonText json(const PartitionPlacementPlanRecord& placement);
+JsonText json(const SupportThreadPlacementPlanRecord& placement);
+JsonText json(const ProfileManifest& manifest);
 
 // derivation_json.cpp
-JsonValue json(const TensorByteSpanDerivationNodePlanRecord& node);
-JsonValue json(const TensorByteSpanDerivationPlanRecord& derivation);
-JsonValue json(const TensorMemoryKindDerivationPlanRecord& derivation);
+JsonText json(const TensorByteSpanDerivationNodePlanRecord& node);
+JsonText json(const TensorByteSpanDerivationPlanRecord& derivation);
+JsonText json(const TensorMemoryKindDerivationPlanRecord& derivation);
 
 // sizing_json.cpp, temporal_json.cpp
-JsonValue json(const OutputRateRecord& rate);
-JsonValue json(const TemporalTriggerPlanRecord& trigger);
-JsonValue json(const SourcePlanRecord& source);
-JsonValue json(const EdgeSelectionRecord& selection);
-JsonValue json(const PortRatePlanRecord& rate);
-JsonValue json(const AccumulationHorizonPlanRecord& horizon);
-JsonValue json(const HardFloorContributorRecord& contributor);
-JsonValue json(const QueueSizingRecipeRecord& recipe);
-JsonValue json(const PoolCapacityDependencyRecord& dependency);
-JsonValue json(const ProviderAllocationPlanRecord& allocation);
+JsonText json(const OutputRateRecord& rate);
+JsonText json(const TemporalTriggerPlanRecord& trigger);
+JsonText json(const SourcePlanRecord& source);
+JsonText json(const EdgeSelectionRecord& selection);
+JsonText json(const PortRatePlanRecord& rate);
+JsonText json(const AccumulationHorizonPlanRecord& horizon);
+JsonText json(const HardFloorContributorRecord& contributor);
+JsonText json(const QueueSizingRecipeRecord& recipe);
+JsonText json(const PoolCapacityDependencyRecord& dependency);
+JsonText json(const ProviderAllocationPlanRecord& allocation);
 
 // authoring_json.cpp, lifecycle_json.cpp
-JsonValue json(const GraphInstancePlanRecord& instance);
-JsonValue json(const RegionRecord& region);
-JsonValue json(const PortConfigurationRecord& configuration);
-JsonValue json(const PartitioningPlanRecord& partitioning);
-JsonValue json(const ScheduleEdgeRecord& edge);
-JsonValue json(const LifecyclePlanRecord& lifecycle);
+JsonText json(const GraphInstancePlanRecord& instance);
+JsonText json(const RegionRecord& region);
+JsonText json(const PortConfigurationRecord& configuration);
+JsonText json(const PartitioningPlanRecord& partitioning);
+JsonText json(const ScheduleEdgeRecord& edge);
+JsonText json(const LifecyclePlanRecord& lifecycle);
 
 template <class T>
-JsonValue list(const std::vector<T>& values) {
-  JsonValue::Array items;
-  items.reserve(values.size());
+JsonText list(const std::vector<T>& values) {
+  JsonArrayText items;
   for (const T& value : values) items.push_back(json(value));
   return items;
 }
 
 template <class T>
-JsonValue optional(const std::optional<T>& value) {
-  return value ? json(*value) : JsonValue();
+JsonText optional(const std::optional<T>& value) {
+  return value ? json(*value) : JsonText();
 }
 
 }  // namespace weftline

@@ -11,33 +11,33 @@ namespace weftline {
 
 // Static, not in an unnamed namespace: list() and optional() find them by their arguments.
 
-static JsonValue json(TensorSlotClaimReason reason) { return claim_reason_name(reason); }
+static JsonText json(TensorSlotClaimReason reason) { return claim_reason_name(reason); }
 
-static JsonValue json(const TensorRepresentation& representation) {
+static JsonText json(const TensorRepresentation& representation) {
   return Object{{"dtype", optional(representation.dtype)},
                 {"memory_kind", optional(representation.memory_kind)},
                 {"rank", optional(representation.rank)}};
 }
 
-static JsonValue json(const TensorInputSpec& spec) {
+static JsonText json(const TensorInputSpec& spec) {
   return Object{{"representation", json(spec.representation)}};
 }
 
-static JsonValue json(const TensorOutputSpec& spec) {
+static JsonText json(const TensorOutputSpec& spec) {
   return Object{{"max_byte_span", optional(spec.bounds.max_byte_span)},
                 {"max_rank", optional(spec.bounds.max_rank)},
                 {"representation", json(spec.representation)},
                 {"storage", storage_name(spec.storage)}};
 }
 
-static JsonValue json(const PodField& field) {
+static JsonText json(const PodField& field) {
   return Object{{"count", field.count},
                 {"kind", pod_scalar_name(field.kind)},
                 {"name", text(field.name)},
                 {"offset", field.offset}};
 }
 
-JsonValue json(const PayloadIdentity& identity) {
+JsonText json(const PayloadIdentity& identity) {
   return Object{{"alignment", identity.alignment},
                 {"fields", list(identity.fields)},
                 {"kind", payload_identity_kind_name(identity.kind)},
@@ -46,7 +46,7 @@ JsonValue json(const PayloadIdentity& identity) {
                 {"version", identity.version}};
 }
 
-static JsonValue json(const ClockPlanRecord& clock) {
+static JsonText json(const ClockPlanRecord& clock) {
   return Object{{"id", json(clock.id)},
                 {"independent_progress", clock.independent_progress},
                 {"is_default", clock.is_default},
@@ -54,7 +54,7 @@ static JsonValue json(const ClockPlanRecord& clock) {
                 {"steady", clock.steady}};
 }
 
-static JsonValue json(const InputPortRecord& input) {
+static JsonText json(const InputPortRecord& input) {
   return Object{{"accumulates_over", optional(input.accumulates_over)},
                 {"diagnostic_alias", text(input.diagnostic_alias)},
                 {"expected_rate", optional(input.expected_rate)},
@@ -64,7 +64,7 @@ static JsonValue json(const InputPortRecord& input) {
                 {"tensor", optional(input.tensor)}};
 }
 
-static JsonValue json(const OutputPortRecord& output) {
+static JsonText json(const OutputPortRecord& output) {
   return Object{{"diagnostic_alias", text(output.diagnostic_alias)},
                 {"late_joiner_history_depth", output.late_joiner_history_depth},
                 {"max_emits_per_compute", output.max_emits_per_compute},
@@ -76,38 +76,38 @@ static JsonValue json(const OutputPortRecord& output) {
 
 /// The value of a parameter is a tree of its own.
 static JsonValue clean(const JsonValue& value) {
-  if (const auto* string = value.as_string()) return text(*string);
+  if (const auto* string = value.as_string()) return valid_utf8(*string);
   if (const auto* array = value.as_array()) {
     JsonValue::Array items;
     for (const JsonValue& item : *array) items.push_back(clean(item));
     return items;
   }
   if (const auto* object = value.as_object()) {
-    Object members;
+    JsonValue::Object members;
     for (const auto& [key, member] : *object) members.emplace(valid_utf8(key), clean(member));
     return members;
   }
   return value;
 }
 
-static JsonValue json(const ParamFieldPlanRecord& field) {
-  JsonValue::Array choices;
+static JsonText json(const ParamFieldPlanRecord& field) {
+  JsonArrayText choices;
   for (const JsonValue& choice : field.choices) choices.push_back(clean(choice));
-  return Object{{"choices", std::move(choices)},
-                {"hash", digest_text(field.hash)},
-                {"lifecycle_stage",
-                 field.stage ? JsonValue(lifecycle_stage_name(*field.stage)) : JsonValue()},
-                {"maximum", clean(field.maximum)},
-                {"minimum", clean(field.minimum)},
-                {"mutability", param_mutability_name(field.mutability)},
-                {"path", text(field.path)},
-                {"sensitive", field.sensitive},
-                {"type", text(field.type)},
-                {"unit", text(field.unit)},
-                {"value", field.sensitive ? JsonValue() : clean(field.value)}};
+  return Object{
+      {"choices", std::move(choices)},
+      {"hash", digest_text(field.hash)},
+      {"lifecycle_stage", field.stage ? JsonText(lifecycle_stage_name(*field.stage)) : JsonText()},
+      {"maximum", clean(field.maximum)},
+      {"minimum", clean(field.minimum)},
+      {"mutability", param_mutability_name(field.mutability)},
+      {"path", text(field.path)},
+      {"sensitive", field.sensitive},
+      {"type", text(field.type)},
+      {"unit", text(field.unit)},
+      {"value", field.sensitive ? JsonText() : clean(field.value)}};
 }
 
-static JsonValue json(const ParamSetPlanRecord& parameters) {
+static JsonText json(const ParamSetPlanRecord& parameters) {
   return Object{{"contract_hash", digest_text(parameters.contract_hash)},
                 {"fields", list(parameters.fields)},
                 {"metadata_hash", digest_text(parameters.metadata_hash)},
@@ -116,7 +116,7 @@ static JsonValue json(const ParamSetPlanRecord& parameters) {
                 {"structural_hash", digest_text(parameters.structural_hash)}};
 }
 
-static JsonValue json(const OperatorPlanRecord& record) {
+static JsonText json(const OperatorPlanRecord& record) {
   return Object{{"device", optional(record.device)},
                 {"id", json(record.id)},
                 {"inputs", list(record.inputs)},
@@ -131,7 +131,7 @@ static JsonValue json(const OperatorPlanRecord& record) {
                 {"type_version", record.type_version}};
 }
 
-static JsonValue json(const PayloadEdgePlanRecord& edge) {
+static JsonText json(const PayloadEdgePlanRecord& edge) {
   return Object{{"crosses_partitions", edge.crosses_partitions},
                 {"depth_origin", depth_origin_name(edge.depth_origin)},
                 {"edge", json(edge.edge)},
@@ -142,14 +142,14 @@ static JsonValue json(const PayloadEdgePlanRecord& edge) {
                 {"topic_name", text(edge.topic_name)}};
 }
 
-static JsonValue json(const ExportEdgePlanRecord& edge) {
+static JsonText json(const ExportEdgePlanRecord& edge) {
   return Object{{"endpoint", json(edge.endpoint)},
                 {"endpoint_name", text(edge.endpoint_name)},
                 {"source", json(edge.source)}};
 }
 
-static JsonValue json(const ExecutionPartitionRecord& partition) {
-  JsonValue::Array members;
+static JsonText json(const ExecutionPartitionRecord& partition) {
+  JsonArrayText members;
   for (const VertexId member : partition.members) members.push_back(json(member));
   return Object{{"id", json(partition.id)},
                 {"members", std::move(members)},
@@ -157,32 +157,32 @@ static JsonValue json(const ExecutionPartitionRecord& partition) {
                 {"origin", partition_origin_name(partition.origin)}};
 }
 
-static JsonValue json(const PartitionDecisionRecord& decision) {
+static JsonText json(const PartitionDecisionRecord& decision) {
   return Object{{"kind", partition_decision_name(decision.kind)},
                 {"reason", text(decision.reason)},
                 {"reason_code", partition_reason_name(decision.reason_code)},
                 {"vertex", json(decision.vertex)}};
 }
 
-static JsonValue json(const CudaComputeStreamPlanRecord& stream) {
+static JsonText json(const CudaComputeStreamPlanRecord& stream) {
   return Object{{"device", json(stream.device)},
                 {"green_context", json(stream.green_context)},
                 {"id", json(stream.id)},
                 {"partition", json(stream.partition)}};
 }
 
-static JsonValue json(const FusionDecisionRecord& decision) {
+static JsonText json(const FusionDecisionRecord& decision) {
   return Object{
       {"edge", json(decision.edge)}, {"fused", decision.fused}, {"reason", text(decision.reason)}};
 }
 
-static JsonValue json(const PoolCapacityContributorRecord& contributor) {
+static JsonText json(const PoolCapacityContributorRecord& contributor) {
   return Object{{"contributor", text(contributor.contributor)},
                 {"maximum_distinct_slots", contributor.maximum_distinct_slots},
                 {"reasons", list(contributor.reasons)}};
 }
 
-static JsonValue json(const TensorAllocationPlanRecord& pool) {
+static JsonText json(const TensorAllocationPlanRecord& pool) {
   return Object{{"active_slot_count", known(pool.active_slot_count)},
                 {"contributors", list(pool.contributors)},
                 {"device", optional(pool.device)},
@@ -197,7 +197,7 @@ static JsonValue json(const TensorAllocationPlanRecord& pool) {
                 {"total_bytes", known(pool.total_bytes())}};
 }
 
-static JsonValue json(const DeviceDescription& device) {
+static JsonText json(const DeviceDescription& device) {
   return Object{{"green_contexts", json(device.green_contexts)},
                 {"hardware_queues", device.hardware_queues},
                 {"id", json(device.id)},
@@ -208,11 +208,11 @@ static JsonValue json(const DeviceDescription& device) {
                 {"uuid", to_hex(device.uuid)}};
 }
 
-static JsonValue json(const DeviceCatalog& catalog) {
+static JsonText json(const DeviceCatalog& catalog) {
   return Object{{"devices", list(catalog.devices)}, {"host_cpu_count", catalog.host_cpu_count}};
 }
 
-static JsonValue json(const Diagnostic& diagnostic) {
+static JsonText json(const Diagnostic& diagnostic) {
   return Object{{"fix", text(diagnostic.fix)},
                 {"message", text(diagnostic.message)},
                 {"place", text(diagnostic.place)},
@@ -221,8 +221,8 @@ static JsonValue json(const Diagnostic& diagnostic) {
 }
 
 /// The catalog's own canonical form, which has its own schema marker.
-static JsonValue json(const ChannelEndpointCatalog& catalog) {
-  return parse_json(catalog.json()).value_or(JsonValue());
+static JsonText json(const ChannelEndpointCatalog& catalog) {
+  return JsonText(parse_json(catalog.json()).value_or(JsonValue()));
 }
 
 namespace {
@@ -231,13 +231,13 @@ template <class Record>
 void write_list(JsonWriter& writer, std::string_view key, const std::vector<Record>& records) {
   writer.key(key);
   writer.open_array();
-  for (const Record& record : records) writer.value(json(record));
+  for (const Record& record : records) writer.text(json(record).text());
   writer.close();
 }
 
-void write_value(JsonWriter& writer, std::string_view key, const JsonValue& value) {
+void write_value(JsonWriter& writer, std::string_view key, const JsonText& value) {
   writer.key(key);
-  writer.value(value);
+  writer.text(value.text());
 }
 
 /// Record by record: the tree of a whole plan would be many times its text.

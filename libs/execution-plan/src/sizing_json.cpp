@@ -4,35 +4,35 @@
 namespace weftline {
 
 /// Facts that belong to another kind of rate are null; an output that states none is null.
-JsonValue json(const OutputRateRecord& rate) {
+JsonText json(const OutputRateRecord& rate) {
   if (rate.kind == PortRateKind::kUnspecified) return {};
   const bool follows = rate.kind == PortRateKind::kFollowsInput;
-  return Object{{"follows_input", follows ? JsonValue(rate.follows_input) : JsonValue()},
+  return Object{{"follows_input", follows ? JsonText(rate.follows_input) : JsonText()},
                 {"kind", rate_kind_name(rate.kind)},
                 {"maximum", optional(rate.maximum)},
-                {"rate", follows ? JsonValue() : json(rate.rate)},
-                {"ratio", follows ? json(rate.ratio) : JsonValue()}};
+                {"rate", follows ? JsonText() : json(rate.rate)},
+                {"ratio", follows ? json(rate.ratio) : JsonText()}};
 }
 
-JsonValue json(const PortRatePlanRecord& rate) {
+JsonText json(const PortRatePlanRecord& rate) {
   const bool rooted = rate.root.vertex.valid();
   return Object{{"basis", rate_basis_name(rate.basis)},
-                {"factor", rooted ? json(rate.factor) : JsonValue()},
+                {"factor", rooted ? json(rate.factor) : JsonText()},
                 {"kind", rate_kind_name(rate.kind)},
                 {"maximum", optional(rate.maximum)},
                 {"nominal", optional(rate.nominal)},
                 {"port", json(rate.port)},
                 {"role", rate.is_output ? "output" : "input"},
-                {"root", rooted ? json(rate.root) : JsonValue()}};
+                {"root", rooted ? json(rate.root) : JsonText()}};
 }
 
-JsonValue json(const AccumulationHorizonPlanRecord& horizon) {
+JsonText json(const AccumulationHorizonPlanRecord& horizon) {
   return Object{{"basis", horizon_basis_name(horizon.basis)},
                 {"edge", json(horizon.edge)},
                 {"seconds", optional(horizon.seconds)}};
 }
 
-JsonValue json(const HardFloorContributorRecord& contributor) {
+JsonText json(const HardFloorContributorRecord& contributor) {
   return Object{{"edge", json(contributor.edge)},
                 {"entries", contributor.entries},
                 {"group", contributor.group},
@@ -40,7 +40,7 @@ JsonValue json(const HardFloorContributorRecord& contributor) {
                 {"scenario", contributor.scenario}};
 }
 
-JsonValue json(const QueueSizingRecipeRecord& recipe) {
+JsonText json(const QueueSizingRecipeRecord& recipe) {
   return Object{{"admitted_ceiling", optional(recipe.admitted_ceiling)},
                 {"admitted_depth", known(recipe.admitted_depth)},
                 {"edge", json(recipe.edge)},
@@ -55,7 +55,7 @@ JsonValue json(const QueueSizingRecipeRecord& recipe) {
                 {"recommendation", optional(recipe.recommendation)}};
 }
 
-JsonValue json(const PoolCapacityDependencyRecord& dependency) {
+JsonText json(const PoolCapacityDependencyRecord& dependency) {
   return Object{{"active_shared_slots", dependency.active_shared_slots},
                 {"admitted_shared_slots", dependency.admitted_shared_slots},
                 {"edge", json(dependency.edge)},
@@ -64,7 +64,7 @@ JsonValue json(const PoolCapacityDependencyRecord& dependency) {
                 {"source", json(dependency.source)}};
 }
 
-JsonValue json(const ProviderAllocationPlanRecord& allocation) {
+JsonText json(const ProviderAllocationPlanRecord& allocation) {
   return Object{{"active_bytes", known(allocation.active_bytes())},
                 {"active_entries", known(allocation.active_entries)},
                 {"admitted_bytes", known(allocation.admitted_bytes())},

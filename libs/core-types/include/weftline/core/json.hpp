@@ -76,6 +76,9 @@ class JsonValue {
       value_{};
 };
 
+/// Appends a string as canonical JSON, quotes included. `text` is UTF-8.
+void append_json_string(std::string& out, std::string_view text);
+
 struct JsonLimits {
   std::size_t max_bytes{16u << 20};
   unsigned max_depth{64};

@@ -36,6 +36,8 @@ class JsonWriter {
   /// Ends the innermost object or array.
   void close();
   void value(const JsonValue& value);
+  /// A value that is canonical text on one line already.
+  void text(std::string_view canonical);
   /// After the document: the rest goes to the sink.
   void finish();
 
