@@ -193,7 +193,8 @@ TEST_CASE("what is no kernel is not preloaded, in words, and spoils nothing") {
 }
 
 TEST_CASE("the first launch of a preloaded kernel does not wait for a stream that waits") {
-  static_cast<void>(open_or_skip(kOpenFirst));
+  const Workbench bench(open_or_skip(kOpenFirst));
+  need_hardware_queues(bench.device(), 2);
   CHECK(run_in_new_process("[preload-child]", "CUDA_MODULE_LOADING=LAZY") == 0);
 }
 

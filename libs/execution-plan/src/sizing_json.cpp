@@ -59,6 +59,8 @@ JsonText json(const PoolCapacityDependencyRecord& dependency) {
   return Object{{"active_shared_slots", dependency.active_shared_slots},
                 {"admitted_shared_slots", dependency.admitted_shared_slots},
                 {"edge", json(dependency.edge)},
+                {"endpoint_name",
+                 dependency.endpoint_name.empty() ? JsonText() : text(dependency.endpoint_name)},
                 {"own_slots", dependency.own_slots},
                 {"pool", json(dependency.pool)},
                 {"source", json(dependency.source)}};

@@ -150,7 +150,7 @@ TEST_CASE("rates, horizons and recipes are written as exact fractions") {
         R"("hard_floor":1,"headroom":"3/2","horizon":null,"maximum_rate":"30",)"
         R"("nominal_arrivals":null,"rate":"30","rate_basis":"upstream","recommendation":null}])");
   CHECK(dump(plan, "pool_capacity_dependencies") ==
-        R"([{"active_shared_slots":5,"admitted_shared_slots":5,"edge":0,"own_slots":2,"pool":0,)"
+        R"([{"active_shared_slots":5,"admitted_shared_slots":5,"edge":0,"endpoint_name":null,"own_slots":2,"pool":0,)"
         R"("source":{"port":0,"vertex":0}}])");
   CHECK(dump(plan, "provider_allocation_plans") ==
         R"([{"active_bytes":6000,"active_entries":6,"admitted_bytes":8000,"admitted_entries":8,)"

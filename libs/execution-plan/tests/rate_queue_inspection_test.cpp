@@ -46,7 +46,12 @@ PlanRecords selectable_plan() {
                                   .recommendation = 8,
                                   .admitted_ceiling = 16,
                                   .admitted_depth = 16};
-  plan.pool_capacity_dependencies[0] = {PoolId{0}, EdgeId{0}, kFrames, 9, 17, 4};
+  plan.pool_capacity_dependencies[0] = {.pool = PoolId{0},
+                                        .edge = EdgeId{0},
+                                        .source = kFrames,
+                                        .active_shared_slots = 9,
+                                        .admitted_shared_slots = 17,
+                                        .own_slots = 4};
   plan.provider_allocation_plans[0] = {PoolId{0}, 6 * kMebibyte, 1, 14, 22};
   return plan;
 }

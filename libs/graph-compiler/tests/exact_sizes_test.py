@@ -346,6 +346,12 @@ class Expected:
                 return 0
             seen.add((vertex, port))
             longest = own = further = 0
+            for edge in self.plan["export_edges"]:
+                if edge["source"] == {"vertex": vertex, "port": port}:
+                    topic = self.plan["endpoint_catalog"]["endpoints"][edge["endpoint"]]
+                    longest = max(longest, topic["queue_depth"])
+                    own += topic["max_subscribers"] * topic["max_borrowed_samples"]
+            own += self.ops[vertex]["outputs"][port]["late_joiner_history_depth"]
             for edge in self.plan["payload_edges"]:
                 if edge["source"] != {"vertex": vertex, "port": port}:
                     continue

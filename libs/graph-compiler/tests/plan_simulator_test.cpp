@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "random_boundary.hpp"
 #include "random_rates.hpp"
 
 namespace weftline {
@@ -14,7 +15,8 @@ TEST_CASE("whatever the order of activations, no pool has more slots out than th
   std::uint64_t activations = 0;
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
     const ExecutionPlan plan =
-        (seed % 2 == 0 ? random_graph(seed) : random_rate_graph(seed)).compile();
+        (seed % 2 == 0 ? with_random_boundary(random_graph(seed), seed) : random_rate_graph(seed))
+            .compile();
     if (!plan.ok()) continue;
     PlanSimulator simulator(plan.records(), seed);
     simulator.run(1000 * plan.operators().size());

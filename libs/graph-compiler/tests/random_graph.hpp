@@ -43,11 +43,11 @@ inline InputSelectionSnapshot random_selection(std::mt19937& random,
   return selection;
 }
 
-/// A graph of up to 60 operators that compiles without errors: tensors in host, pinned and device
-/// memory and scalars, forks, meetings, pass-through outputs, side inputs, triggers of every kind,
-/// authored lanes, topics. The seed says all. Ports are called after the number of their operator,
-/// names do not follow the flow.
-inline TestGraph random_graph(std::uint32_t seed) {
+/// A graph of up to 60 operators, or what is given, that compiles without errors: tensors in host,
+/// pinned and device memory and scalars, forks, meetings, pass-through outputs, side inputs,
+/// triggers of every kind, authored lanes, topics. The seed says all. Ports are called after the
+/// number of their operator, names do not follow the flow.
+inline TestGraph random_graph(std::uint32_t seed, std::uint32_t most_operators = 60) {
   std::mt19937 random(seed);
   const auto below = [&](std::size_t limit) {
     return static_cast<std::uint32_t>(random() % limit);
@@ -65,11 +65,11 @@ inline TestGraph random_graph(std::uint32_t seed) {
     if (below(4) == 0) options.queue_policy = QueuePolicy::kDropOldest;
     return options;
   };
-  const std::uint32_t count = 4 + below(57);
+  const std::uint32_t count = 4 + below(most_operators - 3);
   for (std::uint32_t number = 0; number < count; ++number) {
     const std::string path =
         std::string(1, static_cast<char>('a' + below(26))) + std::to_string(number);
-    const std::uint32_t kind = number < 4 ? number : below(13);
+    const std::uint32_t kind = number < 4 ? number : below(14);
     using Triggers = TemporalRecordTriggerKind;
     const auto take_beside = [&](const std::string& input) {
       graph.select(input, random_selection(random, graph.vertex(path).trigger->kind));
@@ -146,6 +146,16 @@ inline TestGraph random_graph(std::uint32_t seed) {
                            .window_ns = static_cast<std::int64_t>(below(50'000'000))});
       take_beside(path + ".z");
       scalars.push_back(out);
+    } else if (kind == 12) {
+      // Often the same tensors by two ways.
+      const std::string both = take(device_tensors);
+      graph.op(path, {"x", "y"}, {"out"}).tensor_input(path + ".x").tensor_input(path + ".y");
+      graph.tensor_output(out, pool_in(MemoryKind::kCudaDevice)).bind(path, "out", kEmulated0);
+      graph.flow(both, path + ".x", connection());
+      graph.flow(below(2) == 0 ? both : take(device_tensors), path + ".y", connection());
+      graph.trigger(path, {.kind = Triggers::kAligned, .inputs = {0, 1}, .window_ns = 1'000});
+      tensors.push_back(out);
+      device_tensors.push_back(out);
     } else {
       graph.op(path, {"in"}, {"out"}).tensor_input(path + ".in");
       graph.tensor_output(out, pool_in(MemoryKind::kPinnedHost));

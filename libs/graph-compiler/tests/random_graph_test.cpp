@@ -152,6 +152,12 @@ std::uint32_t slots_by_hand(const PlanRecords& plan, const TensorAllocationPlanR
     std::uint32_t newest = 0;
     std::uint32_t keepers = 0;
     std::uint32_t further = 0;
+    for (const auto& edge : plan.export_edges) {
+      if (edge.source != output) continue;
+      const EndpointRecord& topic = plan.endpoint_catalog.endpoints()[edge.endpoint.value];
+      newest = std::max(newest, topic.queue_depth);
+      keepers += topic.max_subscribers * topic.max_borrowed_samples;
+    }
     for (const auto& edge : plan.payload_edges) {
       if (edge.source != output) continue;
       if (edge.queue_policy == QueuePolicy::kBlocking) {

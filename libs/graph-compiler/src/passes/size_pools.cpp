@@ -14,6 +14,7 @@
 //                     whatever the shorter arms hold, the longest one holds too.
 //   + drop-oldest     A consumer behind such a queue may keep one sample while the queue moves on
 //                     without limit: it is nobody else's, and each of these arms adds it.
+//   + topics          Of each peer's queue the same as of an arm, and what its peers may borrow.
 //   + history         Samples kept for peers of a topic that attach later, however old they are.
 //   + retained        Samples that a consumer keeps beyond its callback: any ones, so they add up.
 //   + caches          What selectors, windows and ReuseLast hold outside the queue (see
@@ -38,6 +39,7 @@
 #include <vector>
 
 #include "passes/passes.hpp"
+#include "topics.hpp"
 #include "weftline/core/tensor_layout.hpp"
 #include "weftline/plan/queue_sizing.hpp"
 
@@ -93,6 +95,7 @@ class SlotHolders {
   }
 
   void add_arms_of(PortRef output) {
+    add_topic_of(output);
     for (const std::uint32_t index : state_.outgoing[output.vertex.value]) {
       const PayloadEdgePlanRecord& edge = state_.plan.payload_edges[index];
       if (edge.source == output) add_arm(edge);
@@ -122,6 +125,28 @@ class SlotHolders {
     contributors_.push_back(
         {state_.plan.input_name(edge.target), narrow(admitted + own), std::move(reasons)});
     follow(edge.target.vertex);
+  }
+
+  /// The newest publications wait in each peer's queue; what a peer has borrowed may be older.
+  void add_topic_of(PortRef output) {
+    const ExportSnapshot* const topic = state_.topic_of(output);
+    if (topic == nullptr || !is_tensor(state_.output(output))) return;
+    const EndpointRecord defaults;
+    const EndpointBounds& bounds = topic->options.bounds;
+    const std::uint32_t depth = stated_depth(topic->options).value_or(defaults.queue_depth);
+    const std::uint64_t borrowed =
+        std::uint64_t{bounds.publisher.max_subscribers.value_or(defaults.max_subscribers)} *
+        bounds.subscriber.max_borrowed_samples.value_or(defaults.max_borrowed_samples);
+    const std::string name = endpoint_name(topic->uri, topic->options);
+    dependencies_.push_back({.pool = pool_.id,
+                             .endpoint_name = name,
+                             .source = output,
+                             .active_shared_slots = depth,
+                             .admitted_shared_slots = depth,
+                             .own_slots = saturated(borrowed)});
+    std::vector reasons{Reason::kTransportFanOut, Reason::kSubscriberBorrow};
+    if (output != pool_.output) reasons.push_back(Reason::kRelay);
+    contributors_.push_back({"endpoint " + name, saturated(depth + borrowed), std::move(reasons)});
   }
 
   [[nodiscard]] std::uint64_t retiring_in(VertexId consumer,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "weftline/core/ids.hpp"
 #include "weftline/core/rate.hpp"
@@ -115,11 +116,12 @@ struct QueueSizingRecipeRecord {
   std::uint32_t admitted_depth{0};
 };
 
-/// An edge that slots of a pool travel on. The slots that it shares with the arms beside it (same
-/// source) count once, for the longest arm; its own add up.
+/// An edge or a topic that slots of a pool travel on. The slots that it shares with the arms beside
+/// it (same source) count once, for the longest arm; its own add up.
 struct PoolCapacityDependencyRecord {
   PoolId pool{};
-  EdgeId edge{};
+  EdgeId edge{};                ///< Invalid for a topic.
+  std::string endpoint_name{};  ///< Of a topic; empty for an edge.
   PortRef source{};
   std::uint32_t active_shared_slots{0};
   std::uint32_t admitted_shared_slots{0};
