@@ -14,7 +14,7 @@
 #
 # Each library's tests are found by name, and named by the library:
 #   tests/*_gpu_test.cpp     <name>-gpu-tests     labels <name>, gpu
-#   tests/*_stress_test.cpp  <name>-stress-tests  labels <name>, stress
+#   tests/*_stress_test.cpp  <name>-stress-tests  labels <name>, stress; watchdog after 600 s
 #   tests/*_test.cpp         <name>-tests         label <name>
 #   bench/*_bench.cpp        <name>-bench
 #   bench/*_gpu_bench_cuda.cpp, *_gpu_bench.cu   <name>-gpu-bench, where CUDA is built
@@ -121,11 +121,15 @@ function(weftline_library_tests name)
     list(FILTER sources EXCLUDE REGEX "_${suite}_test\\.(cpp|cu)$")
     if(suite_sources)
       set(resource "")
+      set(timeout "")
+      if(suite STREQUAL "stress")
+        set(timeout TIMEOUT 600)
+      endif()
       if(suite STREQUAL "gpu")
         set(resource RESOURCE gpu)
       endif()
       weftline_test(${name}-${suite}-tests SOURCES ${suite_sources} LIBS ${libs}
-        LABELS ${name} ${suite} ${resource} INCLUDE "${dir}/src" "${dir}/tests")
+        LABELS ${name} ${suite} ${resource} ${timeout} INCLUDE "${dir}/src" "${dir}/tests")
     endif()
   endforeach()
   if(sources)

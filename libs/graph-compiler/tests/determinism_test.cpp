@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <numeric>
 #include <random>
 #include <vector>
 
+#include "author_differently.hpp"
 #include "random_boundary.hpp"
 #include "random_graph.hpp"
 #include "random_rates.hpp"
@@ -12,45 +12,6 @@
 
 namespace weftline {
 namespace {
-
-/// Moves each item of `items` to a random place and tells, by old index, where it went.
-template <class T>
-std::vector<std::uint32_t> shuffle(std::vector<T>& items, std::mt19937& random) {
-  std::vector<std::uint32_t> order(items.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::shuffle(order, random);
-  std::vector<T> shuffled(items.size());
-  for (std::size_t i = 0; i < order.size(); ++i) shuffled[order[i]] = items[i];
-  items = std::move(shuffled);
-  return order;
-}
-
-/// The same graph, as if every authoring call had been made in another order.
-void author_differently(GraphSnapshot& graph, std::mt19937& random) {
-  const auto vertices = shuffle(graph.vertices, random);
-  const auto partitions = shuffle(graph.partitions, random);
-  const auto clocks = shuffle(graph.clocks, random);
-  for (VertexSnapshot& vertex : graph.vertices) {
-    if (vertex.authored_partition)
-      vertex.authored_partition = partitions[*vertex.authored_partition];
-  }
-  for (FlowSnapshot& flow : graph.flows) {
-    flow.source.vertex.value = vertices[flow.source.vertex.value];
-    flow.target.vertex.value = vertices[flow.target.vertex.value];
-  }
-  shuffle(graph.flows, random);
-  for (ExportSnapshot& topic : graph.exports) {
-    for (PortRef& source : topic.sources) source.vertex.value = vertices[source.vertex.value];
-    shuffle(topic.sources, random);
-  }
-  shuffle(graph.exports, random);
-  for (ImportSnapshot& topic : graph.imports) {
-    for (PortRef& target : topic.targets) target.vertex.value = vertices[target.vertex.value];
-    shuffle(topic.targets, random);
-  }
-  shuffle(graph.imports, random);
-  if (graph.default_clock) graph.default_clock = clocks[*graph.default_clock];
-}
 
 TEST_CASE("the same graph gives the same bytes and digest each time") {
   const TestGraph graph = random_graph(7);

@@ -58,9 +58,9 @@ inline void derive_some_bytes(TestGraph& graph, std::uint32_t seed) {
 /// A random graph whose ports also state rates, ratios, horizons, bursts and samples that they
 /// keep: most of them sensible, some at the ends of what 64 bits hold, some that are none. Such a
 /// graph need not compile without errors.
-inline TestGraph random_rate_graph(std::uint32_t seed) {
+inline TestGraph random_rate_graph(std::uint32_t seed, std::uint32_t most_operators = 60) {
   constexpr std::uint64_t kMax = ~std::uint64_t{0};
-  TestGraph graph = random_graph(seed);
+  TestGraph graph = random_graph(seed, most_operators);
   std::mt19937 random(seed + 100'000);
   const auto below = [&](std::uint32_t limit) {
     return static_cast<std::uint32_t>(random() % limit);
