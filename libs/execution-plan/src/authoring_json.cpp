@@ -28,7 +28,8 @@ JsonText json(const RegionRecord& region) {
                 {"graphs", ids(region.graphs)},
                 {"id", json(region.id)},
                 {"members", ids(region.members)},
-                {"name", text(region.name)}};
+                {"name", text(region.name)},
+                {"profile", region.profile ? JsonText(profile_name(*region.profile)) : JsonText()}};
 }
 
 JsonText json(const PortConfigurationRecord& configuration) {

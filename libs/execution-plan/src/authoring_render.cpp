@@ -47,7 +47,11 @@ void render_graph_instances(std::string& out, const PlanRecords& records) {
 
 void render_regions(std::string& out, const PlanRecords& records) {
   if (records.regions.empty()) return;
-  TextTable table({{"id", Align::kRight}, {"name"}, {"operators", Align::kRight}, {"constraints"}});
+  TextTable table({{"id", Align::kRight},
+                   {"name"},
+                   {"operators", Align::kRight},
+                   {"constraints"},
+                   {"profile"}});
   for (const RegionRecord& region : records.regions) {
     std::string constraints;
     for (const RegionConstraint constraint : region.constraints) {
@@ -56,7 +60,8 @@ void render_regions(std::string& out, const PlanRecords& records) {
     }
     table.add_row({std::to_string(region.id.value), region.name,
                    std::to_string(region.members.size()),
-                   constraints.empty() ? "-" : std::move(constraints)});
+                   constraints.empty() ? "-" : std::move(constraints),
+                   region.profile ? std::string(profile_name(*region.profile)) : "-"});
   }
   section(out, "Regions", table);
 }

@@ -27,7 +27,8 @@ PlanRecords authored_plan() {
                    .name = "rt",
                    .members = {VertexId{0}, VertexId{1}},
                    .graphs = {GraphInstanceId{0}},
-                   .constraints = {RegionConstraint::kSingleDevice, RegionConstraint::kLossless}}};
+                   .constraints = {RegionConstraint::kSingleDevice, RegionConstraint::kLossless},
+                   .profile = Profile::kStrict}};
   plan.port_configurations = {
       {.port = {VertexId{0}, 0},
        .is_output = true,
@@ -121,8 +122,8 @@ Embedded graphs
 )"));
   CHECK(has(R"(
 Regions
-  id  name  operators  constraints
-   0  rt            2  single_device, lossless
+  id  name  operators  constraints              profile
+   0  rt            2  single_device, lossless  strict
 )"));
   CHECK(has(R"(
 Configured ports

@@ -18,7 +18,7 @@ std::string dump(const PlanRecords& plan, std::string_view key) {
 TEST_CASE("each record is written with all its fields, keys sorted, absent values as null") {
   const PlanRecords plan = sample_plan();
   CHECK(dump(plan, "schema") == R"("weftline.execution-plan")");
-  CHECK(dump(plan, "version") == "1");
+  CHECK(dump(plan, "version") == "2");
   CHECK(dump(plan, "accepted") == "true");
   CHECK(dump(plan, "graph_name") == R"("sample")");
   CHECK(dump(plan, "clocks") ==
@@ -149,9 +149,10 @@ TEST_CASE("rates, horizons and recipes are written as exact fractions") {
         R"([{"admitted_ceiling":null,"admitted_depth":4,"edge":0,"evidence":"horizon_absent",)"
         R"("hard_floor":1,"headroom":"3/2","horizon":null,"maximum_rate":"30",)"
         R"("nominal_arrivals":null,"rate":"30","rate_basis":"upstream","recommendation":null}])");
-  CHECK(dump(plan, "pool_capacity_dependencies") ==
-        R"([{"active_shared_slots":5,"admitted_shared_slots":5,"edge":0,"endpoint_name":null,"own_slots":2,"pool":0,)"
-        R"("source":{"port":0,"vertex":0}}])");
+  CHECK(
+      dump(plan, "pool_capacity_dependencies") ==
+      R"([{"active_shared_slots":5,"admitted_shared_slots":5,"edge":0,"endpoint_name":null,"own_slots":2,"pool":0,)"
+      R"("source":{"port":0,"vertex":0}}])");
   CHECK(dump(plan, "provider_allocation_plans") ==
         R"([{"active_bytes":6000,"active_entries":6,"admitted_bytes":8000,"admitted_entries":8,)"
         R"("entry_bytes":1000,"pool":0,"producer_entries":1,"reserved_bytes":null}])");
@@ -183,7 +184,7 @@ TEST_CASE("equal records give equal bytes, and the digest is that of the bytes")
   CHECK(text == plan_json(sample_plan()));
   CHECK(plan_digest(sample_plan()) == digest_text(sha256(text)));
   CHECK(text.starts_with("{\n  \"accepted\": true,\n"));
-  CHECK(text.ends_with("\n  \"version\": 1\n}\n"));
+  CHECK(text.ends_with("\n  \"version\": 2\n}\n"));
   CHECK(text.find("\n  \"clocks\": [\n    {\"id\":0,\"independent_progress\":true,") !=
         std::string::npos);
 }

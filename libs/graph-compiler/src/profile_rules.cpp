@@ -8,7 +8,7 @@ std::string under(const ProfileScope& scope) {
   return "under profile " + std::string(profile_name(scope.profile)) + " of " + scope.of;
 }
 
-/// The first profile that refuses; the table in profile.hpp says the same for people.
+/// The first profile that refuses; the list in profile.hpp says the same for people.
 constexpr Profile kRefusesDefaultDepth = Profile::kDeployment;
 constexpr Profile kRefusesUnknownClock = Profile::kDeployment;
 constexpr Profile kRefusesNominalRate = Profile::kStrict;

@@ -13,7 +13,7 @@ struct ProfileScope {
   std::string of{"the graph"};
 };
 
-// The table of Profile, one function for each kind of thing. Each reports what the profile refuses.
+// The list of Profile, one function for each kind of thing. Each reports what the profile refuses.
 // Whoever has several scopes for one thing calls with the strictest, so that nothing is said twice.
 
 void check_edge(CompileState& state, const PayloadEdgePlanRecord& edge, const ProfileScope& scope);

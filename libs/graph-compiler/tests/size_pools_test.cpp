@@ -227,5 +227,26 @@ TEST_CASE("a pool of 2^32 - 1 slots is counted, and one more is refused") {
   }
 }
 
+TEST_CASE("an exported pool has slots for what waits at its peers and what they borrow") {
+  TestGraph graph;
+  graph.source("a").tensor_output("a.out", pool_in(MemoryKind::kHost));
+  graph.topic("weftline://t", {"a.out"},
+              {.bounds = {.publisher = {.max_subscribers = 3},
+                          .subscriber = {.queue_depth = 5, .max_borrowed_samples = 2}}});
+  const ExecutionPlan plan = graph.compile();
+  REQUIRE(plan.ok());
+  const TensorAllocationPlanRecord& pool = plan.tensor_allocations()[0];
+  CHECK(pool.slot_count == 1 + 5 + 3 * 2);
+  CHECK(pool.active_slot_count == pool.slot_count);
+  REQUIRE(pool.contributors.size() == 2);
+  CHECK(pool.contributors[1].contributor == "endpoint t");
+  CHECK(pool.contributors[1].maximum_distinct_slots == 5 + 3 * 2);
+  CHECK(pool.contributors[1].reasons == std::vector{TensorSlotClaimReason::kTransportFanOut,
+                                                    TensorSlotClaimReason::kSubscriberBorrow});
+  const auto& dependency = plan.pool_capacity_dependencies()[0];
+  CHECK_FALSE(dependency.edge.valid());
+  CHECK(dependency.endpoint_name == "t");
+}
+
 }  // namespace
 }  // namespace weftline

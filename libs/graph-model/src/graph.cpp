@@ -25,6 +25,10 @@ std::string describe_ports(const OperatorSpec& spec) {
     add("input", index, spec.inputs()[index]);
   for (std::size_t index = 0; index < spec.outputs().size(); ++index)
     add("output", index, spec.outputs()[index]);
+  for (std::size_t index = 0; index < spec.sources().size(); ++index) {
+    text += (text.empty() ? "" : "; ") + std::string("source ") + std::to_string(index) + " " +
+            spec.sources()[index].record.name;
+  }
   return text.empty() ? "no ports" : text;
 }
 

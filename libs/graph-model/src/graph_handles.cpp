@@ -137,4 +137,23 @@ RegionHandle& RegionHandle::constrain(RegionConstraint constraint) {
   return *this;
 }
 
+RegionHandle& RegionHandle::profile(Profile profile) {
+  const auto graph = GraphState::lock(graph_);
+  graph->require_open();
+  AuthoredRegion& region = graph->regions[index_];
+  if (profile > Profile::kStrict) {
+    refuse("REGION_PROFILE_INVALID", "region " + region.name + ": profile number " +
+                                         std::to_string(static_cast<unsigned>(profile)) +
+                                         " is none; use an enumerator of Profile");
+  }
+  if (region.profile && *region.profile != profile) {
+    refuse("REGION_PROFILE_CONFLICT", "region " + region.name + " has the profile " +
+                                          std::string(profile_name(*region.profile)) +
+                                          " already, not " + std::string(profile_name(profile)) +
+                                          "; say it once");
+  }
+  region.profile = profile;
+  return *this;
+}
+
 }  // namespace weftline

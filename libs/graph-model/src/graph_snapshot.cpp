@@ -85,7 +85,8 @@ void FlatGraphs::add_scopes(GraphSnapshot& snapshot, const Place& place) const {
   }
   for (const AuthoredRegion& authored : place.graph->regions) {
     RegionSnapshot region{.name = place.prefix + authored.name,
-                          .constraints = authored.constraints};
+                          .constraints = authored.constraints,
+                          .profile = authored.profile};
     for (const std::uint32_t vertex : authored.vertices) {
       region.members.push_back(VertexId{place.first_vertex + vertex});
     }

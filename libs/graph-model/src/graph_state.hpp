@@ -74,6 +74,7 @@ struct AuthoredRegion {
   std::vector<std::uint32_t> vertices{};
   std::vector<std::uint32_t> instances{};
   std::vector<RegionConstraint> constraints{};
+  std::optional<Profile> profile{};
 };
 
 struct AuthoredGrant {

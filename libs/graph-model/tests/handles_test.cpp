@@ -172,10 +172,16 @@ TEST_CASE("a region has members, graphs and constraints") {
   graph.region("rt").constrain(RegionConstraint::kLossless);
   CHECK(thrown_token([&] { graph.region("rt").constrain(static_cast<RegionConstraint>(4)); }) ==
         "REGION_CONSTRAINT_INVALID");
+  graph.region("rt").profile(Profile::kStrict).profile(Profile::kStrict);
+  CHECK(thrown_token([&] { graph.region("rt").profile(static_cast<Profile>(3)); }) ==
+        "REGION_PROFILE_INVALID");
+  CHECK(thrown_token([&] { graph.region("rt").profile(Profile::kDevelopment); }) ==
+        "REGION_PROFILE_CONFLICT");
   CHECK(thrown_token([&] { graph.region("r t"); }) == "GRAPH_NAME_INVALID");
   const GraphSnapshot snapshot = graph.snapshot();
   REQUIRE(snapshot.regions.size() == 1);
   CHECK(snapshot.regions[0].members.size() == 1);
   CHECK(snapshot.regions[0].graphs == std::vector<std::uint32_t>{0});
   CHECK(snapshot.regions[0].constraints.size() == 2);
+  CHECK(snapshot.regions[0].profile == Profile::kStrict);
 }

@@ -82,7 +82,8 @@ void resolve_structure(CompileState& state) {
     RegionRecord added{.id = RegionId{static_cast<std::uint32_t>(state.plan.regions.size())},
                        .name = region.name,
                        .members = members_of(state, region, children),
-                       .constraints = region.constraints};
+                       .constraints = region.constraints,
+                       .profile = region.profile};
     for (const std::uint32_t index : region.graphs) added.graphs.push_back(GraphInstanceId{index});
     if (added.members.empty()) {
       state.warning("REGION_EMPTY", "region " + region.name, "the region has no operator",

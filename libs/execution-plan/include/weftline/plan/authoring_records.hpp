@@ -9,6 +9,7 @@
 
 #include "weftline/core/ids.hpp"
 #include "weftline/plan/port_ref.hpp"
+#include "weftline/plan/profile.hpp"
 
 namespace weftline {
 
@@ -55,6 +56,7 @@ struct RegionRecord {
   std::vector<VertexId> members{};              ///< All of them, those of `graphs` included.
   std::vector<GraphInstanceId> graphs{};        ///< Added whole.
   std::vector<RegionConstraint> constraints{};  ///< Each once, in the order of the enum.
+  std::optional<Profile> profile{};  ///< Counts where it is stricter than that of the plan.
 };
 
 /// A fact of a port that setup() states, or the graph by a configurator.

@@ -9,7 +9,7 @@
 namespace weftline {
 
 inline constexpr std::string_view kPlanSchema = "weftline.execution-plan";
-inline constexpr std::uint32_t kPlanSchemaVersion = 1;
+inline constexpr std::uint32_t kPlanSchemaVersion = 2;
 
 /// The whole plan, diagnostics included, as canonical JSON with a schema marker. Unknown values are
 /// null. Each record is on a line of its own, for diffs. Inspection only: there is no way back.

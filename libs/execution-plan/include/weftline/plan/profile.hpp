@@ -9,19 +9,17 @@ namespace weftline {
 /// How much evidence a plan needs. A stricter profile refuses what a laxer one fills in by default;
 /// it changes nothing that is accepted.
 ///
-/// | refused                                                 | kDevelopment | kDeployment | kStrict
-/// |
-/// |---------------------------------------------------------|--------------|-------------|---------|
-/// | a queue whose depth neither author nor rates chose      |              | x           | x | |
-/// an import that says nothing of its clock's health       |              | x           | x       |
-/// | a depth from nominal rates, which bound no burst        |              |             | x | | a
-/// topic that runs without its peer                      |              |             | x       |
+/// - kDevelopment refuses nothing.
+/// - kDeployment refuses a queue whose depth neither author nor rates chose, and an import that
+///   says nothing of its clock's health.
+/// - kStrict also refuses a depth from nominal rates, which bound no burst, and a topic that runs
+///   without its peer.
 enum class Profile : std::uint8_t { kDevelopment = 0, kDeployment, kStrict };
 
 /// "development", "deployment", "strict"; "unknown" for a value outside the enum.
 [[nodiscard]] std::string_view profile_name(Profile profile) noexcept;
 
-/// Names the table above; another table has another id.
+/// Names the list above; another list has another id.
 inline constexpr std::string_view kProfilePolicyId = "weftline.profiles.1";
 
 /// Under which profile a plan was made.

@@ -51,6 +51,7 @@ struct RegionSnapshot {
   std::vector<VertexId> members{};      ///< Those added one by one; repeats allowed.
   std::vector<std::uint32_t> graphs{};  ///< Those added whole; repeats allowed.
   std::vector<RegionConstraint> constraints{};
+  std::optional<Profile> profile{};
 };
 
 struct RestartGrantSnapshot {

@@ -34,8 +34,8 @@ class PartitionHandle {
   std::uint32_t index_;
 };
 
-/// A scope for constraints. Unlike partitions, regions may overlap, and place nothing: a constraint
-/// is checked by compile(), never made to hold.
+/// A scope for constraints and a profile. Unlike partitions, regions may overlap, and place
+/// nothing: a constraint is checked by compile(), never made to hold.
 class RegionHandle {
  public:
   RegionHandle(std::weak_ptr<GraphState> graph, std::uint32_t index) noexcept
@@ -45,6 +45,10 @@ class RegionHandle {
   RegionHandle& add(const EmbeddedGraphRef& member);
   /// Throws REGION_CONSTRAINT_INVALID for a value outside the enum.
   RegionHandle& constrain(RegionConstraint constraint);
+  /// What flows into its operators needs the evidence that this profile asks for, or that of the
+  /// whole plan where that is stricter. Throws REGION_PROFILE_INVALID for a value outside the enum,
+  /// REGION_PROFILE_CONFLICT for a second, different one.
+  RegionHandle& profile(Profile profile);
 
  private:
   std::weak_ptr<GraphState> graph_;
