@@ -22,6 +22,7 @@ TEST_CASE("the CUDA backend's own tests") { SKIP("this build has no CUDA backend
 #include <thread>
 
 #include "device_under_test.hpp"
+#include "fence_words_under_test.hpp"
 #include "test_kernels.hpp"
 #include "weftline/cuda/launch.hpp"
 

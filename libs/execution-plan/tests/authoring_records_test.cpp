@@ -65,7 +65,7 @@ TEST_CASE("what the author's structure leaves in a plan is written with all its 
         R"("path":"part","type_id":"Part","type_version":2}])");
   CHECK(dump(plan, "regions") ==
         R"([{"constraints":["single_device","lossless"],"graphs":[0],"id":0,"members":[0,1],)"
-        R"("name":"rt"}])");
+        R"("name":"rt","profile":"strict"}])");
   CHECK(dump(plan, "port_configurations") ==
         R"([{"fact":"max_emits_per_compute","is_output":true,"layer":"graph",)"
         R"("port":{"port":0,"vertex":0},"replaced":"1","value":"2"},)"
