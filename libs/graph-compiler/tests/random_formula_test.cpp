@@ -173,8 +173,9 @@ class Dice {
 World random_world(Dice& dice) {
   World world;
   for (std::int64_t& extent : world.params.shape) {
-    extent = static_cast<std::int64_t>(dice.number());
-    if (dice.below(40) == 0) extent = -extent;
+    const std::uint64_t number = dice.number();
+    // Unsigned: the least integer has no negative.
+    extent = static_cast<std::int64_t>(dice.below(40) == 0 ? std::uint64_t{0} - number : number);
   }
   for (std::uint64_t& size : world.params.sizes) size = dice.number();
   for (std::size_t input = 0; input < 2; ++input) world.inputs[input] = dice.number();
