@@ -2,19 +2,10 @@
 #include "placement_names.hpp"
 
 #include <array>
-#include <cstddef>
+
+#include "name_of.hpp"
 
 namespace weftline {
-namespace {
-
-/// `names` in the order of the enumerators.
-template <class Enum, std::size_t N>
-std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) noexcept {
-  const auto index = static_cast<std::size_t>(value);
-  return index < N ? names[index] : "unknown";
-}
-
-}  // namespace
 
 std::string_view profile_name(Profile profile) noexcept {
   static constexpr auto kNames =
