@@ -20,16 +20,12 @@
 namespace weftline::runtime {
 
 /// Everything that one run of a plan owns. The order of the members is the order of making;
-/// destruction is its exact reverse, also when build() stops half-way. Ids of the plan index the
-/// vectors.
+/// destruction is its exact reverse, also from half-way. Ids of the plan index the vectors.
 struct SessionResources {
   explicit SessionResources(const ExecutionPlan& the_plan) : plan(the_plan) {}
   SessionResources(const SessionResources&) = delete;
   SessionResources& operator=(const SessionResources&) = delete;
 
-  /// Makes all of it. On an error the caller drops the object; nothing stays behind. `place` says
-  /// where it failed.
-  [[nodiscard]] expected<void, Error> build(const RunOptions& options, std::string& place);
   /// Destroys the users' instances and all queued samples, so that every slot is back in its pool.
   void release_samples() noexcept;
   /// Waits on the host for all device work; cold.
@@ -48,16 +44,6 @@ struct SessionResources {
   std::vector<std::unique_ptr<OperatorRuntime>> operators{};
   std::vector<std::unique_ptr<EdgeQueue>> edges{};
 
- private:
-  [[nodiscard]] expected<void, Error> build_devices(const RunOptions& options, std::string& place);
-  /// By id; empty ones for SMs that are nobody's.
-  [[nodiscard]] expected<std::vector<GreenContext>, Error> build_green_contexts(std::string& place);
-  [[nodiscard]] expected<void, Error> build_streams(std::string& place);
-  [[nodiscard]] expected<void, Error> build_pools(std::string& place);
-  [[nodiscard]] expected<void, Error> build_operators(std::string& place);
-  [[nodiscard]] expected<void, Error> build_exports(const RunOptions& options, std::string& place);
-  void build_lanes();
-  void build_edges();
   [[nodiscard]] Lane& lane_of(PortRef port) {
     return *lanes[plan.operators()[port.vertex.value].partition.value];
   }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "session_resources.hpp"
+
+namespace weftline::runtime {
+
+/// One making of a session's resources, as its steps see it.
+struct SessionBuild {
+  SessionResources& resources;
+  const RunOptions& options;
+  /// What is being made: where an error is from.
+  std::string place{"session"};
+
+  [[nodiscard]] const ExecutionPlan& plan() const noexcept { return resources.plan; }
+};
+
+/// Makes one kind of resources.
+struct SessionStep {
+  std::string_view name;
+  expected<void, Error> (*make)(SessionBuild&);
+};
+
+/// Makes all of it, step by step. On an error the caller drops the resources; nothing stays behind.
+[[nodiscard]] expected<void, Error> build_session(SessionBuild& build);
+
+}  // namespace weftline::runtime

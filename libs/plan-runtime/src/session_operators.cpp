@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session_operators.hpp"
+
+#include <algorithm>
+
+#include "guarded.hpp"
+
+namespace weftline::runtime {
+
+expected<void, Error> make_clocks(SessionBuild& build) {
+  for (const ClockPlanRecord& clock : build.plan().records().clocks) {
+    build.place = "clock " + clock.name;
+    build.resources.clocks.push_back(build.plan().clock_factory(clock.id)());
+  }
+  return {};
+}
+
+expected<void, Error> make_lanes(SessionBuild& build) {
+  for (const auto& partition : build.plan().execution_partitions()) {
+    build.resources.lanes.push_back(
+        std::make_unique<Lane>(partition.id, partition.name, build.resources.control));
+    build.resources.control.add_lane(build.resources.lanes.back()->parker());
+  }
+  return {};
+}
+
+expected<void, Error> make_operators(SessionBuild& build) {
+  ClockId default_clock;
+  for (const auto& clock : build.plan().records().clocks) {
+    if (clock.is_default) default_clock = clock.id;
+  }
+  for (const OperatorPlanRecord& record : build.plan().operators()) {
+    build.place = record.path;
+    const auto rates =
+        std::ranges::equal_range(build.plan().port_rates(), record.id, {},
+                                 [](const PortRatePlanRecord& rate) { return rate.port.vertex; });
+    WEFTLINE_TRY(guarded("OPERATOR_SETUP_THREW", [&]() -> expected<void, Error> {
+      build.resources.operators.push_back(
+          std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
+              .record = &record,
+              .instance = build.plan().operator_factory(record.id)(),
+              .device = record.device ? build.resources.devices.at(*record.device) : nullptr,
+              .stream = record.stream.valid()
+                            ? (*build.resources.streams)[record.stream.value].ref()
+                            : StreamRef{},
+              .clock = ClockRef(*build.resources.clocks[default_clock.value], default_clock),
+              .control = &build.resources.control,
+              .rates = {rates.begin(), rates.end()}}));
+      return {};
+    }));
+  }
+  for (const auto& partition : build.plan().execution_partitions()) {
+    for (const VertexId member : partition.members) {
+      build.resources.lanes[partition.id.value]->add(*build.resources.operators[member.value]);
+    }
+  }
+  for (const auto& record : build.plan().tensor_allocations()) {
+    TensorPool& pool = *build.resources.pools[record.id.value];
+    pool.set_return_callback({[](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); },
+                              &build.resources.lane_of(record.output).parker()});
+    build.resources.operators[record.output.vertex.value]
+        ->output(record.output.port)
+        .use_pool(pool);
+  }
+  for (std::size_t index = 0; index < build.resources.exports.size(); ++index) {
+    const PortRef source = build.plan().records().export_edges[index].source;
+    build.resources.operators[source.vertex.value]
+        ->output(source.port)
+        .connect(*build.resources.exports[index]);
+  }
+  return {};
+}
+
+expected<void, Error> make_edges(SessionBuild& build) {
+  for (const auto& record : build.plan().payload_edges()) {
+    OperatorRuntime& target = *build.resources.operators[record.target.vertex.value];
+    build.resources.edges.push_back(std::make_unique<EdgeQueue>(EdgeQueue::Options{
+        .ops = &target.input_ops(record.target.port),
+        .policy = record.queue_policy,
+        .depth = record.queue_depth,
+        .producer =
+            record.crosses_partitions ? &build.resources.lane_of(record.source).parker() : nullptr,
+        .consumer = record.crosses_partitions ? &build.resources.lane_of(record.target).parker()
+                                              : nullptr}));
+    build.resources.operators[record.source.vertex.value]
+        ->output(record.source.port)
+        .connect(*build.resources.edges.back());
+    target.input(record.target.port).connect(*build.resources.edges.back());
+  }
+  return {};
+}
+
+}  // namespace weftline::runtime

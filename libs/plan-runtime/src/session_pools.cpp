@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session_pools.hpp"
+
+#include "fusion_proof.hpp"
+
+namespace weftline::runtime {
+
+expected<void, Error> make_pools(SessionBuild& build) {
+  for (const auto& record : build.plan().tensor_allocations()) {
+    TensorPoolOptions pool;
+    pool.name = build.plan().records().output_name(record.output);
+    build.place = "pool of " + pool.name;
+    pool.memory_kind = record.memory_kind;
+    if (record.device) pool.device = build.resources.devices.at(*record.device);
+    pool.slot_bytes = record.slot_bytes;
+    pool.slot_count = record.slot_count;
+    pool.max_rank = record.max_rank;
+    pool.max_release_streams = record.max_release_streams;
+    if (record.fused_stream.valid()) {
+      WEFTLINE_TRY(check_fusion_proof(build.plan().records(), record));
+      pool.fused_stream = (*build.resources.streams)[record.fused_stream.value].ref();
+    }
+    pool.keep_alive = build.resources.streams;
+    WEFTLINE_ASSIGN(TensorPool built, TensorPool::build(pool));
+    build.resources.pools.push_back(std::make_unique<TensorPool>(std::move(built)));
+  }
+  return {};
+}
+
+}  // namespace weftline::runtime

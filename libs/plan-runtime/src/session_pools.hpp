@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "session_build.hpp"
+
+namespace weftline::runtime {
+
+/// Every slot, event and release list that the plan counts.
+[[nodiscard]] expected<void, Error> make_pools(SessionBuild& build);
+
+}  // namespace weftline::runtime
