@@ -31,10 +31,6 @@ std::string setup_change(const OperatorPlanRecord& planned, const OperatorSpec& 
   return change.empty() ? compare("output", planned.outputs, declared.outputs()) : change;
 }
 
-PortRateView view_of(const PortRatePlanRecord& rate) noexcept {
-  return {rate.kind, rate.basis, rate.nominal, rate.maximum};
-}
-
 }  // namespace
 
 OperatorRuntime::OperatorRuntime(Options options)
@@ -44,7 +40,12 @@ OperatorRuntime::OperatorRuntime(Options options)
       stream_(options.stream),
       clock_(options.clock),
       control_(*options.control),
-      rates_(options.rates) {
+      context_({.device = device_,
+                .stream = stream_,
+                .clock = clock_,
+                .control = &control_,
+                .rates = options.rates},
+               spec_) {
   instance_->setup(spec_);
   if (const std::string change = setup_change(record_, spec_); !change.empty()) {
     throw RuntimeError(
@@ -65,25 +66,10 @@ OperatorRuntime::OperatorRuntime(Options options)
   trigger_ = make_trigger(record_.trigger, inputs_);
 }
 
-PortRateView OperatorRuntime::rate(const InputPort& input) const noexcept {
-  const auto& declared = spec_.inputs();
-  const std::uint32_t port = input.index();
-  const bool own = port < declared.size() && declared[port].port == &input;
-  return own && port < rates_.size() ? view_of(rates_[port]) : PortRateView{};
-}
-
-PortRateView OperatorRuntime::rate(const OutputPort& output) const noexcept {
-  const auto& declared = spec_.outputs();
-  const std::uint32_t port = output.index();
-  const bool own = port < declared.size() && declared[port].port == &output;
-  const std::size_t at = spec_.inputs().size() + port;
-  return own && at < rates_.size() ? view_of(rates_[at]) : PortRateView{};
-}
-
 bool OperatorRuntime::start() {
   auto result = guarded("OPERATOR_START_THREW", [&]() -> expected<void, Error> {
     if (device_) WEFTLINE_TRY(device_->make_current());
-    instance_->start(*this);
+    instance_->start(context_);
     return {};
   });
   if (!result) {
@@ -99,7 +85,7 @@ void OperatorRuntime::stop() noexcept {
   started_ = false;
   auto result = guarded("OPERATOR_STOP_THREW", [&]() -> expected<void, Error> {
     if (device_) WEFTLINE_TRY(device_->make_current());
-    instance_->stop(*this);
+    instance_->stop(context_);
     return {};
   });
   if (!result) control_.fail(record_.path + ".stop", std::move(result).error());
@@ -136,13 +122,13 @@ bool OperatorRuntime::step() noexcept {
 }
 
 void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
-  reason_ = trigger_->input_driven() ? ActivationReason::kInput : ActivationReason::kClock;
-  activation_time_ = clock_.at_ns(trigger_->activation_time(now_ns));
+  context_.activate(trigger_->input_driven() ? ActivationReason::kInput : ActivationReason::kClock,
+                    clock_.at_ns(trigger_->activation_time(now_ns)));
   const StreamOrderActivity activity(record_.path);
   auto result = guarded("OPERATOR_THREW", [&]() -> expected<void, Error> {
     if (device_) WEFTLINE_TRY(device_->make_current());
     WEFTLINE_TRY(trigger_->select());
-    return instance_->compute(*this);
+    return instance_->compute(context_);
   });
   activations_.add();
   for (const auto& input : inputs_) input->finish_activation();

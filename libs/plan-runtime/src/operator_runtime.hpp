@@ -9,6 +9,7 @@
 
 #include "counter.hpp"
 #include "input_runtime.hpp"
+#include "operator_context.hpp"
 #include "output_runtime.hpp"
 #include "run_control.hpp"
 #include "trigger_state.hpp"
@@ -18,10 +19,10 @@
 
 namespace weftline::runtime {
 
-/// One running operator: the user's instance, its ports, its trigger, and the contexts that its
+/// One running operator: the user's instance, its ports, its trigger, and the context that its
 /// callbacks see. Everything but the counters belongs to one lane; start() and stop() run while
 /// that lane's thread does not.
-class OperatorRuntime final : private ExecutionContext, private LifecycleContext {
+class OperatorRuntime final {
  public:
   struct Options {
     const OperatorPlanRecord* record{nullptr};
@@ -68,16 +69,6 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
   void finish() noexcept;
   [[nodiscard]] bool discard_late_inputs() noexcept;
 
-  ActivationReason activation_reason() const noexcept override { return reason_; }
-  TimePoint activation_time() const noexcept override { return activation_time_; }
-  StreamRef cuda_stream() const noexcept override { return stream_; }
-  ClockRef clock() const noexcept override { return clock_; }
-  bool stop_requested() const noexcept override { return control_.stopping(); }
-  void request_success() noexcept override { control_.succeed(); }
-  PortRateView rate(const InputPort& input) const noexcept override;
-  PortRateView rate(const OutputPort& output) const noexcept override;
-  Device* device() const noexcept override { return device_.get(); }
-
   const OperatorPlanRecord& record_;
   std::unique_ptr<OperatorBase> instance_;
   OperatorSpec spec_{};
@@ -85,12 +76,10 @@ class OperatorRuntime final : private ExecutionContext, private LifecycleContext
   const StreamRef stream_;
   const ClockRef clock_;
   RunControl& control_;
-  const std::span<const PortRatePlanRecord> rates_;
+  OperatorContext context_;
   std::vector<std::unique_ptr<InputRuntime>> inputs_{};
   std::vector<std::unique_ptr<OutputRuntime>> outputs_{};
   std::unique_ptr<TriggerState> trigger_{};
-  ActivationReason reason_{ActivationReason::kInput};
-  TimePoint activation_time_{};
   bool started_{false};
   bool held_{
       false};  ///< The trigger is due, but an earlier refusal or a full output holds it back.
