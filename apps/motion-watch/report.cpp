@@ -176,14 +176,7 @@ void add_facts(std::string& out, const std::vector<ReportFact>& facts) {
 }  // namespace
 
 ReportLatency summarize(const LatencyHistogram& histogram) {
-  return {.count = histogram.count(),
-          .min_ns = histogram.min_ns(),
-          .p50_ns = histogram.percentile_ns(50),
-          .p90_ns = histogram.percentile_ns(90),
-          .p99_ns = histogram.percentile_ns(99),
-          .p999_ns = histogram.percentile_ns(99.9),
-          .max_ns = histogram.max_ns(),
-          .buckets = histogram.buckets()};
+  return {histogram.summary(), histogram.buckets()};
 }
 
 std::string render_report(const ReportData& data) {

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "latency_histogram.hpp"
+#include "weftline/runtime/latency_histogram.hpp"
 
 namespace motion_watch {
+
+using weftline::LatencyHistogram;
 
 // What a report shows, as plain values. Every text may hold any characters; the report escapes
 // them. Numbers that nobody knows are absent, never 0.
@@ -30,9 +32,7 @@ struct ReportFact {
 };
 
 /// From the capture of a frame to its last sink.
-struct ReportLatency {
-  std::uint64_t count = 0;
-  std::int64_t min_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0, p999_ns = 0, max_ns = 0;
+struct ReportLatency : weftline::LatencySummary {
   std::vector<LatencyHistogram::Bucket> buckets;
 };
 ReportLatency summarize(const LatencyHistogram& histogram);

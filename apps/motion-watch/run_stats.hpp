@@ -7,9 +7,11 @@
 #include <mutex>
 #include <string>
 
-#include "latency_histogram.hpp"
+#include "weftline/runtime/latency_histogram.hpp"
 
 namespace motion_watch {
+
+using weftline::LatencyHistogram;
 
 /// The two places where a frame ends.
 enum class Sink : std::uint8_t { kPreview = 0, kEvents };

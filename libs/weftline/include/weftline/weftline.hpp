@@ -104,6 +104,7 @@
 #include "weftline/plan/sizing_records.hpp"
 #include "weftline/plan/temporal_records.hpp"
 #include "weftline/plan/thread_placement.hpp"
+#include "weftline/runtime/latency_histogram.hpp"
 #include "weftline/runtime/run_counters.hpp"
 #include "weftline/runtime/run_session.hpp"
 #include "weftline/tensor/const_buffer.hpp"
