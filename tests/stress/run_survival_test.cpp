@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random runs, ended at random: what must hold whatever happens. WEFTLINE_STRESS_SECONDS says how
+// long (180), WEFTLINE_STRESS_SEED with which one to begin (1); each run takes the next one.
+#include <catch2/catch_test_macros.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
+#include "random_run.hpp"
+#include "weftline/runtime/run_session.hpp"
+#include "weftline/testing/bounded_wait.hpp"
+
+using namespace weftline;
+using stress::Fault;
+using stress::RandomRun;
+
+namespace {
+
+constexpr std::chrono::seconds kWatchdog{100};
+
+std::uint64_t number_of_environment(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::size_t entries_of(const char* folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder),
+                                                std::filesystem::directory_iterator()));
+}
+
+/// A run that hangs can't be given up: its session would wait for it for ever.
+void end_within_patience(const RunSession& session, std::uint32_t seed) {
+  if (session.wait_until(std::chrono::steady_clock::now() + kWatchdog)) return;
+  std::fprintf(stderr, "run_survival: the run of seed %u does not end\n", seed);
+  for (const OperatorCounters& op : session.counters().operators) {
+    std::fprintf(stderr, "  operator %u: %llu activations, %llu emits%s\n", op.vertex.value,
+                 static_cast<unsigned long long>(op.activations),
+                 static_cast<unsigned long long>(op.emits), op.finished ? ", finished" : "");
+  }
+  std::abort();
+}
+
+std::string texts_of(const std::vector<RunDiagnostic>& diagnostics) {
+  std::string text;
+  for (const RunDiagnostic& diagnostic : diagnostics) text += diagnostic.to_string() + "\n";
+  return text;
+}
+
+/// How a run came to its end.
+struct Outcome {
+  bool stopped{false};  ///< Somebody asked for it.
+  RunTermination termination{RunTermination::kRunning};
+};
+
+/// Ends the run in one of several ways, at a random time.
+Outcome end_somehow(RunSession& session, const RandomRun& run, std::mt19937& random,
+                    std::uint32_t seed) {
+  Outcome outcome;
+  const auto some_time = [&] { return std::chrono::microseconds(random() % 5'000); };
+  const auto way = random() % 6;
+  if (way == 0) {
+    outcome.stopped = true;
+    session.request_stop();
+  } else if (way == 1) {
+    outcome.stopped = true;
+    std::this_thread::sleep_for(some_time());
+    std::thread([&] { session.request_stop(); }).join();
+  } else if (!run.finite()) {
+    outcome.stopped = !session.wait_until(std::chrono::steady_clock::now() + 4 * some_time());
+    if (outcome.stopped) session.request_stop();
+  }
+  end_within_patience(session, seed);
+  outcome.termination = session.termination();
+  return outcome;
+}
+
+void check_outcome(const Outcome& outcome, const RandomRun& run, const RunSession& session) {
+  const bool failed = run.reached(Fault::kError) || run.reached(Fault::kThrow);
+  const bool succeeded = run.reached(Fault::kSuccess);
+  INFO(texts_of(session.diagnostics()));
+  switch (outcome.termination) {
+    case RunTermination::kFailed:
+      // One that was planned, and nothing else.
+      REQUIRE(failed);
+      REQUIRE(session.diagnostics().size() == 1);
+      CHECK((session.diagnostics()[0].error.token == "STRESS_PLANNED" ||
+             session.diagnostics()[0].error.token == "OPERATOR_THREW"));
+      break;
+    case RunTermination::kStopped:
+      CHECK(outcome.stopped);
+      CHECK_FALSE(failed);
+      CHECK(session.diagnostics().empty());
+      break;
+    case RunTermination::kCompleted:
+      CHECK_FALSE(failed);
+      CHECK(session.diagnostics().empty());
+      break;
+    default:
+      FAIL("the run has not ended");
+  }
+  if (outcome.termination != RunTermination::kCompleted || succeeded) return;
+  // Everything was drained: nothing is lost where nothing may drop it.
+  for (const auto& edge : run.edges()) {
+    const auto& source = *run.members()[edge.source].ledger;
+    const auto& target = *run.members()[edge.target].ledger;
+    INFO("operator " << edge.source << " to input " << edge.input << " of " << edge.target);
+    if (edge.lossless) CHECK(target.received[edge.input] == source.emitted);
+    CHECK(target.received[edge.input] <= source.emitted);
+  }
+}
+
+void check_counters(const RandomRun& run, const RunSession& session) {
+  const RunCounters counters = session.counters();
+  for (const PoolCounters& pool : counters.pools) {
+    CHECK(pool.usage.quarantined == 0);
+    CHECK(pool.usage.in_use_high_water <= pool.usage.slot_count);
+    if (!run.shelves()) CHECK(pool.usage.in_use == pool.usage.retiring);
+  }
+  for (const EdgeCounters& edge : counters.edges) CHECK(edge.depth == 0);
+  for (const auto& member : run.members()) CHECK(member.ledger->wrong_on_device.load() == 0);
+}
+
+void survive(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const RandomRun run(static_cast<std::uint32_t>(random()));
+  const ExecutionPlan plan = run.compile();
+  INFO(format_diagnostics(plan.diagnostics()));
+  REQUIRE(plan.ok());
+  if (random() % 8 == 0) {
+    auto dropped = run_async(plan);  // dropped while it runs
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 2'000));
+  } else {
+    RunSession session = run_async(plan);
+    const Outcome outcome = end_somehow(session, run, random, seed);
+    check_outcome(outcome, run, session);
+    check_counters(run, session);
+  }
+  for (const Tensor& tensor : run.shelf().take()) {
+    if (tensor.memory_kind() == MemoryKind::kCudaDevice) continue;
+    std::array<std::uint64_t, stress::kCount> words{};
+    CHECK(tensor.copy_to_host(words.data(), sizeof words, {}));
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "random runs end as they are told, lose nothing they must not, and leave nothing behind") {
+  const std::chrono::seconds length(number_of_environment("WEFTLINE_STRESS_SECONDS", 180));
+  const auto first = static_cast<std::uint32_t>(number_of_environment("WEFTLINE_STRESS_SEED", 1));
+  const auto deadline = std::chrono::steady_clock::now() + length;
+  // One thread may stay for the whole process: the retirement worker.
+  const std::size_t threads = entries_of("/proc/self/task") + 1;
+  const std::size_t descriptors = entries_of("/proc/self/fd");
+  std::uint32_t seed = first;
+  do {
+    INFO("WEFTLINE_STRESS_SEED=" << seed);
+    survive(seed++);
+    CHECK(testing::eventually([&] { return entries_of("/proc/self/task") <= threads; }));
+    CHECK(entries_of("/proc/self/fd") == descriptors);
+  } while (std::chrono::steady_clock::now() < deadline);
+  std::printf("run_survival: %u runs, seeds %u to %u\n", seed - first, first, seed - 1);
+}
