@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "weftline/core/memory_kind.hpp"
@@ -65,8 +66,22 @@ inline void check_partitions(const PlanRecords& plan) {
   for (const auto& op : plan.operators) CHECK(op.partition == places.at(op.id).first);
 }
 
+/// Whose SMs an operator's stream has: its partition's own, else the device's shared rest, if the
+/// device is divided at all.
+inline GreenContextPlanId sms_by_hand(const PlanRecords& plan, const OperatorPlanRecord& op) {
+  GreenContextPlanId found;
+  for (const auto& resource : plan.green_context_resources) {
+    if (resource.device != op.device) continue;
+    const bool own = resource.role == GreenContextRole::kDedicatedPartition &&
+                     resource.partition == op.partition;
+    if (own) return resource.id;
+    if (resource.role == GreenContextRole::kSharedServiceResidual) found = resource.id;
+  }
+  return found;
+}
+
 inline void check_streams(const PlanRecords& plan) {
-  std::set<std::pair<PartitionId, DeviceId>> used;
+  std::set<std::tuple<PartitionId, DeviceId, GreenContextPlanId>> used;
   for (const auto& op : plan.operators) {
     CHECK(op.stream.valid() == op.device.has_value());
     if (!op.device) continue;
@@ -75,9 +90,39 @@ inline void check_streams(const PlanRecords& plan) {
     const bool shared =
         plan.cuda_compute_stream_policy == CudaComputeStreamPolicy::kSharedProcessDevice;
     CHECK(stream.partition == (shared ? PartitionId{} : op.partition));
-    used.insert({stream.partition, *op.device});
+    CHECK(stream.green_context == sms_by_hand(plan, op));
+    used.insert({stream.partition, *op.device, stream.green_context});
   }
   CHECK(used.size() == plan.cuda_compute_streams.size());
+}
+
+inline void check_green_contexts(const PlanRecords& plan) {
+  std::size_t shared_out = 0;
+  for (const auto& pool : plan.green_context_pools) {
+    const DeviceDescription& device = *plan.device_catalog.find(pool.device);
+    CHECK(pool.total_sm_count == device.sm_count);
+    std::uint32_t sum = 0;
+    std::set<PartitionId> owners;
+    for (const GreenContextPlanId id : pool.resources) {
+      const auto& resource = plan.green_context_resources.at(id.value);
+      CHECK(resource.id == id);
+      CHECK(resource.device == pool.device);
+      CHECK(resource.sm_count > 0);
+      sum += resource.sm_count;
+      ++shared_out;
+      if (resource.role == GreenContextRole::kReservedResidual) {
+        CHECK(resource.sm_count < pool.quantum_sms);
+        continue;
+      }
+      CHECK(resource.sm_count % pool.quantum_sms == 0);
+      if (resource.role != GreenContextRole::kDedicatedPartition) continue;
+      CHECK(owners.insert(resource.partition).second);
+      const auto& partition = plan.execution_partitions.at(resource.partition.value);
+      CHECK(partition.name == resource.partition_name);
+    }
+    CHECK(sum == device.sm_count);
+  }
+  CHECK(shared_out == plan.green_context_resources.size());
 }
 
 /// Who can ever touch the slots of an output, and by which streams: by following the tensors.
@@ -260,6 +305,7 @@ inline void check_plan(const PlanRecords& plan) {
   check_ids(plan);
   check_partitions(plan);
   check_streams(plan);
+  check_green_contexts(plan);
   check_fusion(plan);
   check_pools(plan);
   check_boundary(plan);

@@ -7,6 +7,7 @@
 #include "plan_checks.hpp"
 #include "plan_simulator.hpp"
 #include "random_boundary.hpp"
+#include "random_green_contexts.hpp"
 #include "random_rates.hpp"
 
 namespace weftline {
@@ -22,7 +23,7 @@ TestGraph graph_of(std::uint32_t seed) {
     graph.options.cuda_execution.compute_stream_policy =
         CudaComputeStreamPolicy::kSharedProcessDevice;
   }
-  return graph;
+  return seed % 5 == 0 ? with_random_green_contexts(std::move(graph), seed) : graph;
 }
 
 void check_simulated(const ExecutionPlan& plan, std::uint32_t seed) {
@@ -39,6 +40,7 @@ TEST_CASE("10,000 plans: invariants, sizes, and no trace of the order of calls")
   std::mt19937 random(20);
   std::size_t accepted = 0;
   std::size_t largest = 0;
+  std::size_t divided = 0;
   for (std::uint32_t seed = 0; seed < 10'000; ++seed) {
     CAPTURE(seed);
     TestGraph graph = graph_of(seed);
@@ -47,14 +49,17 @@ TEST_CASE("10,000 plans: invariants, sizes, and no trace of the order of calls")
     author_differently(graph.snapshot(), random);
     REQUIRE(graph.compile().digest() == plan.digest());
     largest = std::max(largest, plan.operators().size());
+    if (seed % 3 != 0) REQUIRE(plan.ok());
     if (!plan.ok()) continue;
     ++accepted;
+    if (!plan.green_context_pools().empty()) ++divided;
     // Its sums assume what random_graph() makes; the rest is compared in exact_sizes_test.py.
     if (seed % 3 != 0) check_plan(plan.records());
     check_simulated(plan, seed);
   }
   CHECK(accepted > 6'500);
   CHECK(largest > 280);
+  CHECK(divided > 500);
 }
 
 }  // namespace

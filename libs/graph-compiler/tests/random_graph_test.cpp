@@ -8,6 +8,7 @@
 #include "plan_checks.hpp"
 #include "random_boundary.hpp"
 #include "random_graph.hpp"
+#include "random_green_contexts.hpp"
 #include "test_graph.hpp"
 
 namespace weftline {
@@ -23,6 +24,7 @@ TEST_CASE("plans of 200 random graphs keep every invariant") {
       graph.options.cuda_execution.compute_stream_policy =
           CudaComputeStreamPolicy::kSharedProcessDevice;
     }
+    if (seed % 4 == 1) graph = with_random_green_contexts(std::move(graph), seed);
     const ExecutionPlan plan = graph.compile();
     INFO(format_diagnostics(plan.diagnostics()));
     REQUIRE(plan.ok());

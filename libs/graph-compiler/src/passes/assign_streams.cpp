@@ -6,6 +6,7 @@
 // operator's stream; the partitions of green contexts. An error where work would have no SMs, a
 // warning for SMs that no operator uses.
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -62,7 +63,11 @@ class SmOwners {
   void report_unused() {
     for (const auto& bound : state_.green_contexts) {
       if (used_.contains(bound.second)) continue;
-      const auto& resource = state_.plan.green_context_resources[bound.second.value];
+      auto& resource = state_.plan.green_context_resources[bound.second.value];
+      const auto partition =
+          std::ranges::find(state_.plan.execution_partitions, resource.partition_name,
+                            &ExecutionPartitionRecord::name);
+      if (partition != state_.plan.execution_partitions.end()) resource.partition = partition->id;
       state_.warning("GREEN_CONTEXT_UNUSED", "partition " + resource.partition_name,
                      std::to_string(resource.sm_count) + " SMs of " + resource.device.to_string() +
                          " are bound, but none of the partition's operators is on that device",
