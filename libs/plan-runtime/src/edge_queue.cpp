@@ -113,6 +113,11 @@ void EdgeQueue::close() noexcept {
   if (consumer_ != nullptr) consumer_->wake();
 }
 
+void EdgeQueue::abandon() noexcept {
+  abandoned_.store(true, std::memory_order_seq_cst);
+  if (producer_ != nullptr) producer_->wake();
+}
+
 EdgeQueue::Front EdgeQueue::front() noexcept {
   if (policy_ == QueuePolicy::kBlocking) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);

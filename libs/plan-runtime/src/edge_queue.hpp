@@ -68,6 +68,8 @@ class EdgeQueue {
   void pop() noexcept;
   /// True when the stream has ended and everything was popped.
   [[nodiscard]] bool ended() noexcept;
+  /// The consumer does nothing more with what comes but to drop it.
+  void abandon() noexcept;
   /// Destroys everything queued; when no lane runs.
   void clear() noexcept;
 
@@ -80,6 +82,11 @@ class EdgeQueue {
     return dropped_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t depth_now() const noexcept;
+  /// The producer has closed it; samples may still be queued.
+  [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_seq_cst); }
+  [[nodiscard]] bool abandoned() const noexcept {
+    return abandoned_.load(std::memory_order_seq_cst);
+  }
   [[nodiscard]] std::uint32_t depth_high_water() const noexcept {
     return high_water_.load(std::memory_order_relaxed);
   }
@@ -125,6 +132,7 @@ class EdgeQueue {
   alignas(64) std::atomic<std::uint64_t> head_{0};
   std::atomic<std::uint64_t> returned_tail_{0};
   std::uint32_t claimed_{kNoCell};
+  std::atomic<bool> abandoned_{false};
 
   // Set by the producer, cleared by whoever frees room.
   alignas(64) std::atomic<bool> producer_waits_{false};

@@ -20,6 +20,10 @@ class InputRuntime final : public InputBinding {
   /// The head, if there is one. Stays queued.
   [[nodiscard]] const SampleMetadata* head() noexcept { return edge_->front().metadata; }
   [[nodiscard]] bool ended() noexcept { return edge_->ended(); }
+  /// The end of the stream is queued, maybe behind samples.
+  [[nodiscard]] bool closing() const noexcept { return edge_->closed(); }
+  /// From now on heads are only discarded.
+  void abandon() noexcept { edge_->abandon(); }
   /// Takes the head for this activation: checks a tensor against the port's contract
   /// (kProtocolError) and orders it on the operator's stream, before compute() can see it.
   [[nodiscard]] expected<void, Error> select() noexcept;

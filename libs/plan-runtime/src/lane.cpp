@@ -29,7 +29,13 @@ void pause_core() noexcept {
 
 void Lane::start(bool spin_before_park) {
   spin_before_park_ = spin_before_park;
-  thread_ = std::thread([this] { run(); });
+  control_.gate().enter();
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    control_.gate().leave();
+    throw;
+  }
 }
 
 void Lane::join() noexcept {
@@ -39,22 +45,23 @@ void Lane::join() noexcept {
 void Lane::run() noexcept {
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // else every tick and poll is late by up to 50 us
-  while (!control_.stopping()) {
+  LaneGate& gate = control_.gate();
+  while (gate.open() || gate.pass()) {
     if (step_all()) continue;
-    if (std::ranges::all_of(members_,
-                            [](const OperatorRuntime* member) { return member->done(); })) {
-      finished_ = true;
-      return;
-    }
+    finished_ =
+        std::ranges::all_of(members_, [](const OperatorRuntime* member) { return member->done(); });
+    if (finished_) break;
     sleep();
   }
+  gate.leave();
 }
 
 bool Lane::step_all() noexcept {
   bool progress = false;
+  for (ImportRuntime* import : imports_) progress = import->step() || progress;
   for (OperatorRuntime* member : members_) {
     progress = member->step() || progress;
-    if (control_.stopping()) break;
+    if (!control_.gate().open()) break;
   }
   return progress;
 }
@@ -67,7 +74,7 @@ void Lane::sleep() noexcept {
   if (parker_.take_notification()) return;
   // Nothing was pending, so whatever changes from here on notifies; whatever changed before is seen
   // now.
-  if (control_.stopping() || step_all()) return;
+  if (!control_.gate().open() || step_all()) return;
 
   std::optional<std::int64_t> deadline;
   bool poll_device = false;

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "counter.hpp"
+#include "import_runtime.hpp"
 #include "operator_runtime.hpp"
 #include "parker.hpp"
 #include "run_control.hpp"
 
 namespace weftline::runtime {
 
-/// The thread that owns one partition's callbacks. It steps its operators in topological order, and
-/// sleeps when none has anything to do: until a neighbour wakes it, a clock tick is due, or, when
-/// only a device can free a slot, a poll.
+/// The thread that owns one partition's callbacks. It steps its imports and its operators in
+/// topological order, and sleeps when none has anything to do: until a neighbour wakes it, a clock
+/// tick is due, or, when only a device can free a slot, a poll.
 class Lane {
  public:
   Lane(PartitionId partition, std::string name, RunControl& control) noexcept
@@ -25,6 +26,7 @@ class Lane {
 
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
   void add(OperatorRuntime& member) { members_.push_back(&member); }
+  void add(ImportRuntime& import) { imports_.push_back(&import); }
 
   void start(bool spin_before_park);
   void join() noexcept;
@@ -43,6 +45,7 @@ class Lane {
   const PartitionId partition_;
   const std::string name_;
   RunControl& control_;
+  std::vector<ImportRuntime*> imports_{};
   std::vector<OperatorRuntime*> members_{};
   Parker parker_{};
   bool spin_before_park_{false};

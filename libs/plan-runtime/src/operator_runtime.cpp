@@ -116,7 +116,12 @@ bool OperatorRuntime::step() noexcept {
     return true;
   }
   held_ = !admitted();
-  if (held_) return false;
+  if (held_) {
+    if (drains()) {
+      for (const auto& output : outputs_) output->fail_for_lost_peer();
+    }
+    return false;
+  }
   activate(now_ns);
   return true;
 }
@@ -147,6 +152,7 @@ void OperatorRuntime::finish() noexcept {
     if (!output->closed()) static_cast<void>(output->close());
   }
   finished_.store(true, std::memory_order_relaxed);
+  for (const auto& input : inputs_) input->abandon();
   static_cast<void>(discard_late_inputs());
 }
 
@@ -163,6 +169,11 @@ bool OperatorRuntime::discard_late_inputs() noexcept {
   }
   done_ = all_ended;
   return dropped || done_;
+}
+
+bool OperatorRuntime::drains() const noexcept {
+  return trigger_->input_driven() &&
+         std::ranges::all_of(inputs_, [](const auto& input) { return input->closing(); });
 }
 
 std::optional<std::int64_t> OperatorRuntime::deadline_ns() const noexcept {

@@ -67,6 +67,8 @@ class OperatorRuntime final {
   [[nodiscard]] bool admitted() noexcept;
   void activate(std::int64_t now_ns) noexcept;
   void finish() noexcept;
+  /// Nothing more will come; what is queued has still to be worked on.
+  [[nodiscard]] bool drains() const noexcept;
   [[nodiscard]] bool discard_late_inputs() noexcept;
 
   const OperatorPlanRecord& record_;

@@ -63,21 +63,8 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
   // Exports first: they alone can still refuse (a peer may have left), and then nobody has the
   // sample yet. After that the edges can't refuse: only this lane takes their room.
   for (std::size_t index = 0; index < exports_.size(); ++index) {
-    const std::span body(static_cast<const std::byte*>(value), ops_.size);
-    auto published = exports_[index]->publish(body, metadata);
-    if (published) continue;
-    if (index > 0) {
-      ++sequence_;  // the first exports' subscribers have this number
-      return fail(ErrorCode::kPublicationPartial, "PORT_PUBLICATION_PARTIAL",
-                  std::to_string(index) + " of " + std::to_string(exports_.size()) +
-                      " exports and none of " + std::to_string(edges_.size()) +
-                      " edges have the sample: " + published.error().to_string());
-    }
-    if (is_retryable(published.error().code)) {
-      refusal_ = Refusal::kArms;
-      refused_emits_.add();
-    }
-    return published;
+    auto published = exports_[index]->publish(value, metadata);
+    if (!published) return unpublished(index, std::move(published).error());
   }
   for (std::size_t index = 0; index < edges_.size(); ++index) {
     edges_[index]->push(value, index + 1 == edges_.size(), metadata);
@@ -85,6 +72,26 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
   ++sequence_;
   emits_.add();
   return {};
+}
+
+expected<void, Error> OutputRuntime::unpublished(std::size_t index, Error error) noexcept {
+  const bool unknown = error.code == ErrorCode::kPublicationIndeterminate;
+  const bool seen = index > 0 || unknown || error.code == ErrorCode::kPublicationPartial;
+  if (!seen) {
+    if (is_retryable(error.code)) {
+      refusal_ = Refusal::kArms;
+      refused_emits_.add();
+    }
+    return make_unexpected(std::move(error));
+  }
+  ++sequence_;  // somebody may have this number
+  const std::string counts = std::to_string(index) + " of " + std::to_string(exports_.size()) +
+                             " exports and none of " + std::to_string(edges_.size()) +
+                             " edges have the sample; the next export: " + error.to_string();
+  if (unknown) {
+    return fail(ErrorCode::kPublicationIndeterminate, "PORT_PUBLICATION_INDETERMINATE", counts);
+  }
+  return fail(ErrorCode::kPublicationPartial, "PORT_PUBLICATION_PARTIAL", counts);
 }
 
 expected<void, Error> OutputRuntime::emit(void* value, const EmitOptions& options) noexcept {

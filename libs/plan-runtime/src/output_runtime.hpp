@@ -39,6 +39,13 @@ class OutputRuntime final : public OutputBinding {
     return pool_ != nullptr && pool_->waits_for_device();
   }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+  /// With nothing left to come, a sample that waits for a required peer that has left waits for
+  /// ever: fails the run.
+  void fail_for_lost_peer() noexcept {
+    for (ExportArm* arm : exports_) {
+      if (arm->lost_required_peer()) arm->fail_for_lost_peer();
+    }
+  }
 
   expected<void, Error> emit(void* value, const EmitOptions& options) noexcept override;
   expected<void, Error> emit_loan(TensorOutputLoan& loan,
@@ -58,6 +65,8 @@ class OutputRuntime final : public OutputBinding {
   [[nodiscard]] expected<void, Error> admit() noexcept;
   [[nodiscard]] expected<void, Error> publish_to_arms(void* value, std::uint64_t bytes,
                                                       const EmitOptions& options) noexcept;
+  /// What the export with that index answered, as the outcome of the whole publication.
+  [[nodiscard]] expected<void, Error> unpublished(std::size_t index, Error error) noexcept;
 
   const OutputPortRecord& record_;
   const PayloadOps& ops_;

@@ -77,8 +77,8 @@ expected<void, Error> check_threads(const PlanRecords& plan, std::string& place,
 }  // namespace
 
 expected<void, Error> check_supported(const PlanRecords& plan, std::string& place,
-                                      std::vector<RunDiagnostic>& warnings) {
-  WEFTLINE_TRY(check_imports(plan, place));
+                                      std::vector<RunDiagnostic>& warnings, bool imports_bound) {
+  if (!imports_bound) WEFTLINE_TRY(check_imports(plan, place));
   WEFTLINE_TRY(check_exports(plan, place));
   return check_threads(plan, place, warnings);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "parker.hpp"
+#include "lane_gate.hpp"
 #include "weftline/runtime/run_session.hpp"
 
 namespace weftline::runtime {
@@ -14,19 +14,13 @@ namespace weftline::runtime {
 /// What ends a run early: a stop, a success, or a failure. Any thread.
 class RunControl {
  public:
-  /// Every lane that a stop has to wake. Before the lanes start.
-  void add_lane(Parker& lane) { lanes_.push_back(&lane); }
-
-  /// seq_cst like every condition that a lane sleeps on: the argument is in Parker's header.
-  [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
+  [[nodiscard]] LaneGate& gate() noexcept { return gate_; }
+  [[nodiscard]] bool stopping() const noexcept { return gate_.stopping(); }
   [[nodiscard]] bool succeeded() const noexcept {
     return succeeded_.load(std::memory_order_acquire);
   }
 
-  void stop() noexcept {
-    stopping_.store(true, std::memory_order_seq_cst);
-    for (Parker* lane : lanes_) lane->wake();
-  }
+  void stop() noexcept { gate_.stop(); }
   void succeed() noexcept {
     succeeded_.store(true, std::memory_order_release);
     stop();
@@ -44,8 +38,7 @@ class RunControl {
   }
 
  private:
-  std::vector<Parker*> lanes_{};
-  std::atomic<bool> stopping_{false};
+  LaneGate gate_{};
   std::atomic<bool> succeeded_{false};
   mutable std::mutex mutex_{};
   std::vector<RunDiagnostic> diagnostics_{};

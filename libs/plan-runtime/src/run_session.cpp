@@ -42,4 +42,11 @@ RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {
   return RunSession(std::move(state));
 }
 
+RunSession runtime::run_async_bound(const ExecutionPlan& plan, const RunOptions& options,
+                                    ChannelBindings& bindings) {
+  auto state = std::make_unique<RunSession::State>(plan);
+  state->launch(options, &bindings);
+  return RunSession(std::move(state));
+}
+
 }  // namespace weftline

@@ -25,15 +25,16 @@ void RunSession::State::end(RunTermination termination) {
   ended_.notify_all();
 }
 
-void RunSession::State::launch(const RunOptions& options) {
+void RunSession::State::launch(const RunOptions& options, runtime::ChannelBindings* bindings) {
   if (!resources_->plan.ok()) {
     reject("plan", {ErrorCode::kInvalidArgument, "RUN_PLAN_REJECTED",
                     format_diagnostics(resources_->plan.diagnostics()), 0});
     return;
   }
-  runtime::SessionBuild build{*resources_, options};
+  runtime::SessionBuild build{*resources_, options, bindings};
   auto built = guarded("RUN_BUILD_THREW", [&]() -> expected<void, Error> {
-    WEFTLINE_TRY(runtime::check_supported(resources_->plan.records(), build.place, warnings_));
+    WEFTLINE_TRY(runtime::check_supported(resources_->plan.records(), build.place, warnings_,
+                                          bindings != nullptr));
     WEFTLINE_TRY(runtime::build_session(build));
     build.place = "session";
     controller_ = std::thread([this] { control_run(); });
@@ -63,8 +64,7 @@ expected<void, Error> RunSession::State::await_peers(std::string& place) {
     while (!resources_->control.stopping()) {
       const auto now = std::chrono::steady_clock::now();
       if (now >= deadline) break;
-      auto attached = resources_->exports[index]->publisher().wait_for_subscriber(
-          std::min(deadline, now + kSlice));
+      auto attached = resources_->exports[index]->wait_for_peer(std::min(deadline, now + kSlice));
       if (attached) break;
       if (attached.error().code != ErrorCode::kTimeout) return attached;
     }
@@ -141,6 +141,7 @@ RunCounters RunSession::State::counters() const {
   }
   for (const auto& lane : resources_->lanes) counters.lanes.push_back(lane->counters());
   for (const auto& arm : resources_->exports) counters.exports.push_back(arm->counters());
+  for (const auto& import : resources_->imports) counters.imports.push_back(import->counters());
   return counters;
 }
 

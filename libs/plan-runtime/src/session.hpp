@@ -28,7 +28,8 @@ class RunSession::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void launch(const RunOptions& options);
+  /// `bindings` may be null: the plan's exports are opened as channels of this machine.
+  void launch(const RunOptions& options, runtime::ChannelBindings* bindings = nullptr);
 
   void request_stop() noexcept {
     if (resources_) resources_->control.stop();

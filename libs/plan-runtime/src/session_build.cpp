@@ -18,7 +18,8 @@ constexpr std::array kSteps{
     SessionStep{"clocks", make_clocks},       SessionStep{"devices", make_devices},
     SessionStep{"streams", make_streams},     SessionStep{"pools", make_pools},
     SessionStep{"lanes", make_lanes},         SessionStep{"exports", make_exports},
-    SessionStep{"operators", make_operators}, SessionStep{"edges", make_edges}};
+    SessionStep{"operators", make_operators}, SessionStep{"edges", make_edges},
+    SessionStep{"imports", make_imports}};
 
 }  // namespace
 

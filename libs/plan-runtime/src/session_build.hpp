@@ -12,6 +12,8 @@ namespace weftline::runtime {
 struct SessionBuild {
   SessionResources& resources;
   const RunOptions& options;
+  /// Where ports to other processes come from; null: this machine's channels.
+  ChannelBindings* bindings{nullptr};
   /// What is being made: where an error is from.
   std::string place{"session"};
 

@@ -5,7 +5,10 @@
 
 namespace weftline::runtime {
 
-/// The publishers of the plan's exports; needs the lanes that they wake.
+/// The ports of the plan's exports; needs the lanes that they wake.
 [[nodiscard]] expected<void, Error> make_exports(SessionBuild& build);
+
+/// The ports of the plan's imports and the queues that they fill; needs operators.
+[[nodiscard]] expected<void, Error> make_imports(SessionBuild& build);
 
 }  // namespace weftline::runtime

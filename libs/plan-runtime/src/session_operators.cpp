@@ -19,7 +19,7 @@ expected<void, Error> make_lanes(SessionBuild& build) {
   for (const auto& partition : build.plan().execution_partitions()) {
     build.resources.lanes.push_back(
         std::make_unique<Lane>(partition.id, partition.name, build.resources.control));
-    build.resources.control.add_lane(build.resources.lanes.back()->parker());
+    build.resources.control.gate().add_lane(build.resources.lanes.back()->parker());
   }
   return {};
 }

@@ -8,6 +8,7 @@ void SessionResources::release_samples() noexcept {
   for (const auto& pool : pools) pool->set_return_callback({});
   for (const auto& operation : operators) operation->destroy_instance();
   for (const auto& edge : edges) edge->clear();
+  for (const auto& queue : import_queues) queue->clear();
 }
 
 void SessionResources::synchronize_streams() noexcept {

@@ -3,15 +3,15 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "channel_bindings.hpp"
 #include "edge_queue.hpp"
 #include "export_arm.hpp"
+#include "import_runtime.hpp"
 #include "lane.hpp"
 #include "operator_runtime.hpp"
 #include "run_control.hpp"
-#include "weftline/channel/channel_runtime.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/graph/execution_plan.hpp"
 #include "weftline/runtime/run_session.hpp"
@@ -39,10 +39,12 @@ struct SessionResources {
   std::shared_ptr<std::vector<Stream>> streams{std::make_shared<std::vector<Stream>>()};
   std::vector<std::unique_ptr<TensorPool>> pools{};
   std::vector<std::unique_ptr<Lane>> lanes{};
-  std::optional<ChannelRuntime> channels{};
+  std::unique_ptr<ChannelBindings> channels{};
   std::vector<std::unique_ptr<ExportArm>> exports{};
   std::vector<std::unique_ptr<OperatorRuntime>> operators{};
   std::vector<std::unique_ptr<EdgeQueue>> edges{};
+  std::vector<std::unique_ptr<EdgeQueue>> import_queues{};  ///< By the plan's import edges.
+  std::vector<std::unique_ptr<ImportRuntime>> imports{};    ///< One for each topic with inputs.
 
   [[nodiscard]] Lane& lane_of(PortRef port) {
     return *lanes[plan.operators()[port.vertex.value].partition.value];

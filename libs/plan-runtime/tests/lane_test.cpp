@@ -86,7 +86,7 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
                           .clock = ClockRef(clock, ClockId{0}),
                           .control = &control});
   Lane lane(PartitionId{0}, "source", control);
-  control.add_lane(lane.parker());
+  control.gate().add_lane(lane.parker());
   lane.add(source);
   source.output(0).use_pool(*pool);
   pool->set_return_callback(

@@ -52,12 +52,26 @@ struct ExportCounters {
   std::uint64_t without_recipient{0};  ///< Samples emitted while no optional peer was there.
 };
 
+enum class ImportState : std::uint8_t {
+  kOpen = 0,  ///< Takes what its producer sends, or waits for one.
+  kFenced,    ///< A producer ended its stream, and another may follow it.
+  kEnded,     ///< Its inputs see the end of the stream.
+};
+
+struct ImportCounters {
+  EndpointId endpoint{};
+  std::uint64_t received{0};
+  std::uint32_t generation{1};  ///< Of the producer that is attached, or awaited.
+  ImportState state{ImportState::kOpen};
+};
+
 struct RunCounters {
   std::vector<OperatorCounters> operators{};
   std::vector<EdgeCounters> edges{};
   std::vector<PoolCounters> pools{};
   std::vector<LaneCounters> lanes{};
   std::vector<ExportCounters> exports{};
+  std::vector<ImportCounters> imports{};
 };
 
 }  // namespace weftline

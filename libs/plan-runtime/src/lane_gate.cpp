@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lane_gate.hpp"
+
+namespace weftline::runtime {
+
+void LaneGate::wake_lanes() noexcept {
+  for (Parker* lane : lanes_) lane->wake();
+}
+
+bool LaneGate::pass() noexcept {
+  std::unique_lock lock(mutex_);
+  if (paused()) {
+    --inside_;
+    attention_.notify_all();
+    opened_.wait(lock, [this] { return !paused(); });
+    ++inside_;
+  }
+  return !stopping();
+}
+
+void LaneGate::enter() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++inside_;
+  ++started_;
+}
+
+void LaneGate::leave() noexcept {
+  const std::lock_guard lock(mutex_);
+  --inside_;
+  --started_;
+  attention_.notify_all();
+}
+
+void LaneGate::stop() noexcept {
+  {
+    // Under the mutex: whoever waits has looked at the word before, or looks again.
+    const std::lock_guard lock(mutex_);
+    word_.fetch_or(kStop, std::memory_order_seq_cst);
+  }
+  opened_.notify_all();
+  attention_.notify_all();
+  wake_lanes();
+}
+
+void LaneGate::call_controller() noexcept {
+  const std::lock_guard lock(mutex_);
+  called_ = true;
+  attention_.notify_all();
+}
+
+bool LaneGate::pause() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    word_.fetch_or(kPause, std::memory_order_seq_cst);
+  }
+  wake_lanes();
+  std::unique_lock lock(mutex_);
+  attention_.wait(lock, [this] { return inside_ == 0 || stopping(); });
+  if (!stopping()) return true;
+  word_.fetch_and(~kPause, std::memory_order_seq_cst);
+  return false;
+}
+
+void LaneGate::resume() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    word_.fetch_and(~kPause, std::memory_order_seq_cst);
+  }
+  opened_.notify_all();
+}
+
+LaneGate::Event LaneGate::wait(
+    std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
+  std::unique_lock lock(mutex_);
+  const auto happened = [this] { return called_ || started_ == 0; };
+  if (deadline) {
+    if (!attention_.wait_until(lock, *deadline, happened)) return Event::kDeadline;
+  } else {
+    attention_.wait(lock, happened);
+  }
+  if (!called_) return Event::kAllLeft;
+  called_ = false;
+  return Event::kCalled;
+}
+
+}  // namespace weftline::runtime
