@@ -174,6 +174,10 @@ function(weftline_library name)
       SOURCES ${testing_sources}
       LIBS weftline::${name}
       INCLUDE "${dir}/testing/include")
+    if(testing_sources)  # a fake may stand behind an interface that is private
+      string(REPLACE "-" "_" testing "weftline_${name}-testing")
+      target_include_directories(${testing} PRIVATE "${dir}/src")
+    endif()
     foreach(dep IN LISTS own_DEPS)
       if(TARGET weftline::${dep}-testing)
         weftline_link_internal(${name}-testing weftline::${dep}-testing)

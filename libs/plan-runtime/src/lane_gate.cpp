@@ -11,7 +11,7 @@ bool LaneGate::pass() noexcept {
   std::unique_lock lock(mutex_);
   if (paused()) {
     --inside_;
-    attention_.notify_all();
+    quiet_.notify_all();
     opened_.wait(lock, [this] { return !paused(); });
     ++inside_;
   }
@@ -21,14 +21,12 @@ bool LaneGate::pass() noexcept {
 void LaneGate::enter() noexcept {
   const std::lock_guard lock(mutex_);
   ++inside_;
-  ++started_;
 }
 
 void LaneGate::leave() noexcept {
   const std::lock_guard lock(mutex_);
   --inside_;
-  --started_;
-  attention_.notify_all();
+  quiet_.notify_all();
 }
 
 void LaneGate::stop() noexcept {
@@ -38,14 +36,8 @@ void LaneGate::stop() noexcept {
     word_.fetch_or(kStop, std::memory_order_seq_cst);
   }
   opened_.notify_all();
-  attention_.notify_all();
+  quiet_.notify_all();
   wake_lanes();
-}
-
-void LaneGate::call_controller() noexcept {
-  const std::lock_guard lock(mutex_);
-  called_ = true;
-  attention_.notify_all();
 }
 
 bool LaneGate::pause() noexcept {
@@ -55,7 +47,7 @@ bool LaneGate::pause() noexcept {
   }
   wake_lanes();
   std::unique_lock lock(mutex_);
-  attention_.wait(lock, [this] { return inside_ == 0 || stopping(); });
+  quiet_.wait(lock, [this] { return inside_ == 0 || stopping(); });
   if (!stopping()) return true;
   word_.fetch_and(~kPause, std::memory_order_seq_cst);
   return false;
@@ -67,20 +59,6 @@ void LaneGate::resume() noexcept {
     word_.fetch_and(~kPause, std::memory_order_seq_cst);
   }
   opened_.notify_all();
-}
-
-LaneGate::Event LaneGate::wait(
-    std::optional<std::chrono::steady_clock::time_point> deadline) noexcept {
-  std::unique_lock lock(mutex_);
-  const auto happened = [this] { return called_ || started_ == 0; };
-  if (deadline) {
-    if (!attention_.wait_until(lock, *deadline, happened)) return Event::kDeadline;
-  } else {
-    attention_.wait(lock, happened);
-  }
-  if (!called_) return Event::kAllLeft;
-  called_ = false;
-  return Event::kCalled;
 }
 
 }  // namespace weftline::runtime

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "parker.hpp"
@@ -23,7 +21,7 @@ namespace weftline::runtime {
 /// there, so all that lanes did before is visible to the controller; a lane comes back in under the
 /// same mutex after resume(), so it sees all that the controller did. A lane that never stops at
 /// the gate is inside all the time, and pause() does not return. The mutex is taken by nobody while
-/// the word is zero, but for a lane's end and a call for attention: it is not on a sample's way.
+/// the word is zero, but for a lane's end: it is not on a sample's way.
 class LaneGate {
  public:
   LaneGate() = default;
@@ -50,8 +48,6 @@ class LaneGate {
   /// Lanes end after their activation, those that wait at the gate at once. Blocks on nothing that
   /// a callback holds.
   void stop() noexcept;
-  /// Lets wait() return false once.
-  void call_controller() noexcept;
 
   // The controller's thread.
 
@@ -61,10 +57,6 @@ class LaneGate {
   /// pause, when a stop came before or meanwhile.
   [[nodiscard]] bool pause() noexcept;
   void resume() noexcept;
-  enum class Event : std::uint8_t { kAllLeft, kCalled, kDeadline };
-  /// Blocks until every lane has left, somebody called, or the deadline.
-  [[nodiscard]] Event wait(
-      std::optional<std::chrono::steady_clock::time_point> deadline = {}) noexcept;
 
  private:
   static constexpr std::uint32_t kStop = 1;
@@ -77,11 +69,9 @@ class LaneGate {
   alignas(64) std::atomic<std::uint32_t> word_{0};
   alignas(64) std::vector<Parker*> lanes_{};
   std::mutex mutex_{};
-  std::condition_variable opened_{};     ///< For lanes.
-  std::condition_variable attention_{};  ///< For the controller.
+  std::condition_variable opened_{};
+  std::condition_variable quiet_{};
   std::uint32_t inside_{0};
-  std::uint32_t started_{0};
-  bool called_{false};
 };
 
 }  // namespace weftline::runtime
