@@ -65,6 +65,19 @@ struct ImportCounters {
   ImportState state{ImportState::kOpen};
 };
 
+/// Restart transactions of a session. Requests that were taken along by another count as coalesced
+/// only.
+struct RestartCounters {
+  std::uint64_t committed{0};
+  std::uint64_t rolled_back{0};
+  std::uint64_t failed_stopped{0};
+  std::uint64_t rejected{0};
+  std::uint64_t coalesced{0};
+  /// From the moment that lanes were asked to stand still until they went on, the last time that an
+  /// operator was touched.
+  std::uint64_t last_duration_ns{0};
+};
+
 struct RunCounters {
   std::vector<OperatorCounters> operators{};
   std::vector<EdgeCounters> edges{};
@@ -72,6 +85,7 @@ struct RunCounters {
   std::vector<LaneCounters> lanes{};
   std::vector<ExportCounters> exports{};
   std::vector<ImportCounters> imports{};
+  RestartCounters restarts{};
 };
 
 }  // namespace weftline
