@@ -2,7 +2,7 @@
 #include "edge_queue.hpp"
 
 #include <algorithm>
-#include <new>
+#include <bit>
 
 namespace weftline::runtime {
 namespace {
@@ -21,20 +21,21 @@ void EdgeQueue::FreeAligned::operator()(std::byte* memory) const noexcept {
 
 EdgeQueue::EdgeQueue(const Options& options)
     : ops_(*options.ops),
-      policy_(options.policy),
+      stealing_(options.policy == QueuePolicy::kDropOldest),
       depth_(options.depth),
       producer_(options.producer),
       consumer_(options.consumer) {
   value_offset_ = static_cast<std::uint32_t>(round_up(sizeof(SampleMetadata), ops_.alignment));
   stride_ = round_up(value_offset_ + ops_.size, kCellAlignment);
-  const bool stealing = policy_ == QueuePolicy::kDropOldest;
-  cell_count_ = stealing ? depth_ + 1 : depth_;
+  cell_count_ = stealing_ ? depth_ + 1 : depth_;
   cells_.reset(static_cast<std::byte*>(
       ::operator new[](stride_* cell_count_, std::align_val_t{kCellAlignment})));
   std::fill_n(cells_.get(), stride_ * cell_count_, std::byte{0});  // no page fault later
-  if (stealing) {
-    queued_ = std::vector<std::atomic<std::uint32_t>>(cell_count_);
-    returned_ = std::vector<std::atomic<std::uint32_t>>(cell_count_);
+  if (stealing_) {
+    const std::uint64_t ring = std::bit_ceil(std::uint64_t{cell_count_});
+    ring_mask_ = ring - 1;
+    queued_ = std::vector<std::atomic<std::uint32_t>>(ring);
+    returned_ = std::vector<std::atomic<std::uint32_t>>(ring);
     free_.reserve(cell_count_);
     for (std::uint32_t number = 0; number < cell_count_; ++number) free_.push_back(number);
   }
@@ -46,11 +47,10 @@ void EdgeQueue::clear() noexcept {
   while (front()) pop();
 }
 
-bool EdgeQueue::has_room(std::uint32_t count) noexcept {
-  if (policy_ == QueuePolicy::kDropOldest) return true;
+bool EdgeQueue::find_room(std::uint64_t tail, std::uint32_t count) noexcept {
   const auto fits = [&] {
-    return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_seq_cst) + count <=
-           depth_;
+    head_seen_ = head_.load(std::memory_order_seq_cst);
+    return tail - head_seen_ + count <= depth_;
   };
   if (fits()) return true;
   // The consumer stores the head and then looks at the flag; this side stores the flag and then
@@ -59,11 +59,20 @@ bool EdgeQueue::has_room(std::uint32_t count) noexcept {
   return fits();
 }
 
+void EdgeQueue::note_depth(std::uint64_t tail) noexcept {
+  head_seen_ = head_.load(std::memory_order_acquire);
+  // The consumer may have taken it by now; it was there.
+  const auto queued = std::max(std::uint32_t{1}, static_cast<std::uint32_t>(tail - head_seen_));
+  if (queued > high_water_.load(std::memory_order_relaxed)) {
+    high_water_.store(queued, std::memory_order_relaxed);
+  }
+}
+
 std::uint32_t EdgeQueue::take_free_cell() noexcept {
   if (free_.empty()) {
     const std::uint64_t tail = returned_tail_.load(std::memory_order_acquire);
     for (; returned_head_ != tail; ++returned_head_) {
-      free_.push_back(returned_[returned_head_ % cell_count_].load(std::memory_order_relaxed));
+      free_.push_back(returned_[returned_head_ & ring_mask_].load(std::memory_order_relaxed));
     }
   }
   const std::uint32_t number = free_.back();
@@ -72,7 +81,7 @@ std::uint32_t EdgeQueue::take_free_cell() noexcept {
 }
 
 void EdgeQueue::steal(std::uint64_t head) noexcept {
-  const std::uint32_t number = queued_[head % cell_count_].load(std::memory_order_relaxed);
+  const std::uint32_t number = queued_[head & ring_mask_].load(std::memory_order_relaxed);
   // From the very head that was seen to be too far back: read again, it could be the tail by now. A
   // failed exchange means that the consumer took the sample: room all the same.
   if (!head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) return;
@@ -81,31 +90,14 @@ void EdgeQueue::steal(std::uint64_t head) noexcept {
   dropped_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void EdgeQueue::push(void* value, bool move, const SampleMetadata& metadata) noexcept {
-  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-  auto number = static_cast<std::uint32_t>(tail % cell_count_);
-  if (policy_ == QueuePolicy::kDropOldest) {
-    const std::uint64_t head = head_.load(std::memory_order_acquire);
-    if (tail - head >= depth_) steal(head);
-    number = take_free_cell();
-    queued_[tail % cell_count_].store(number, std::memory_order_relaxed);
+std::uint32_t EdgeQueue::claim_cell(std::uint64_t tail) noexcept {
+  if (tail - head_seen_ >= depth_) {
+    head_seen_ = head_.load(std::memory_order_acquire);
+    if (tail - head_seen_ >= depth_) steal(head_seen_++);
   }
-  ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata);
-  if (move) {
-    ops_.move_construct(value_in(number), value);
-  } else {
-    ops_.copy_construct(value_in(number), value);
-  }
-  const auto queued = static_cast<std::uint32_t>(tail + 1 - head_.load(std::memory_order_relaxed));
-  if (queued > high_water_.load(std::memory_order_relaxed)) {
-    high_water_.store(queued, std::memory_order_relaxed);
-  }
-  if (consumer_ == nullptr) {
-    tail_.store(tail + 1, std::memory_order_relaxed);
-    return;
-  }
-  tail_.store(tail + 1, std::memory_order_seq_cst);
-  consumer_->wake();
+  const std::uint32_t number = take_free_cell();
+  queued_[tail & ring_mask_].store(number, std::memory_order_relaxed);
+  return number;
 }
 
 void EdgeQueue::close() noexcept {
@@ -118,45 +110,37 @@ void EdgeQueue::abandon() noexcept {
   if (producer_ != nullptr) producer_->wake();
 }
 
-EdgeQueue::Front EdgeQueue::front() noexcept {
-  if (policy_ == QueuePolicy::kBlocking) {
+bool EdgeQueue::claim() noexcept {
+  if (!stealing_) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head == tail_.load(std::memory_order_seq_cst)) return {};
-    claimed_ = static_cast<std::uint32_t>(head % cell_count_);
-  } else {
-    while (claimed_ == kNoCell) {
-      std::uint64_t head = head_.load(std::memory_order_acquire);
-      if (head == tail_.load(std::memory_order_seq_cst)) return {};
-      const std::uint32_t number = queued_[head % cell_count_].load(std::memory_order_relaxed);
-      // The number is right exactly when the head has not moved meanwhile.
-      if (head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) {
-        claimed_ = number;
-      }
+    if (head == tail_seen_) {
+      tail_seen_ = tail_.load(std::memory_order_seq_cst);
+      if (head == tail_seen_) return false;
+    }
+    claimed_ = head_cell_;
+    return true;
+  }
+  for (;;) {
+    std::uint64_t head = head_.load(std::memory_order_acquire);
+    if (head == tail_.load(std::memory_order_seq_cst)) return false;
+    const std::uint32_t number = queued_[head & ring_mask_].load(std::memory_order_relaxed);
+    // The number is right exactly when the head has not moved meanwhile.
+    if (head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) {
+      claimed_ = number;
+      return true;
     }
   }
-  return {value_in(claimed_), reinterpret_cast<const SampleMetadata*>(cell(claimed_))};
 }
 
-void EdgeQueue::pop() noexcept {
-  ops_.destroy(value_in(claimed_));
-  if (policy_ == QueuePolicy::kDropOldest) {
-    const std::uint64_t tail = returned_tail_.load(std::memory_order_relaxed);
-    returned_[tail % cell_count_].store(claimed_, std::memory_order_relaxed);
-    returned_tail_.store(tail + 1, std::memory_order_release);
-    claimed_ = kNoCell;
-    return;
-  }
+void EdgeQueue::give_back_cell() noexcept {
+  const std::uint64_t tail = returned_tail_.load(std::memory_order_relaxed);
+  returned_[tail & ring_mask_].store(claimed_, std::memory_order_relaxed);
+  returned_tail_.store(tail + 1, std::memory_order_release);
   claimed_ = kNoCell;
-  const std::uint64_t head = head_.load(std::memory_order_relaxed) + 1;
-  if (producer_ == nullptr) {
-    head_.store(head, std::memory_order_relaxed);
-    return;
-  }
-  head_.store(head, std::memory_order_seq_cst);
-  if (producer_waits_.load(std::memory_order_seq_cst) &&
-      producer_waits_.exchange(false, std::memory_order_seq_cst)) {
-    producer_->wake();
-  }
+}
+
+void EdgeQueue::wake_producer() noexcept {
+  if (producer_waits_.exchange(false, std::memory_order_seq_cst)) producer_->wake();
 }
 
 bool EdgeQueue::ended() noexcept {

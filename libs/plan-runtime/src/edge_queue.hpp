@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,10 @@ namespace weftline::runtime {
 /// consumer, and under drop-oldest both, by CAS. A cell's bytes are published by the seq_cst store
 /// of tail_ and taken by the seq_cst load of it. seq_cst, where release and acquire would carry the
 /// bytes, is for the store-load protocol with `Parker` and with `producer_waits_`.
+///
+/// Each end keeps what it last saw of the other's count. Counts only grow, so an old one errs to
+/// the safe side, less room or fewer samples than there are, and is read again only when it says
+/// none: the ends touch each other's cache line that seldom.
 class EdgeQueue {
  public:
   struct Options {
@@ -49,9 +54,30 @@ class EdgeQueue {
 
   /// True when `count` samples can be pushed. False arms a wake of the producer's lane for when
   /// room comes.
-  [[nodiscard]] bool has_room(std::uint32_t count) noexcept;
+  [[nodiscard]] bool has_room(std::uint32_t count) noexcept {
+    if (stealing_) return true;
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    return tail - head_seen_ + count <= depth_ || find_room(tail, count);
+  }
   /// Copies, or moves out of, `value`. The caller has seen has_room().
-  void push(void* value, bool move, const SampleMetadata& metadata) noexcept;
+  void push(void* value, bool move, const SampleMetadata& metadata) noexcept {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    const std::uint32_t number = stealing_ ? claim_cell(tail) : tail_cell_;
+    ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata);
+    if (move) {
+      ops_.move_construct(value_in(number), value);
+    } else {
+      ops_.copy_construct(value_in(number), value);
+    }
+    if (++tail_cell_ == cell_count_) tail_cell_ = 0;
+    if (consumer_ == nullptr) {
+      tail_.store(tail + 1, std::memory_order_relaxed);
+    } else {
+      tail_.store(tail + 1, std::memory_order_seq_cst);
+      consumer_->wake();
+    }
+    if (tail + 1 - head_seen_ > high_water_.load(std::memory_order_relaxed)) note_depth(tail + 1);
+  }
   /// End of stream, after everything pushed.
   void close() noexcept;
 
@@ -63,9 +89,24 @@ class EdgeQueue {
     [[nodiscard]] explicit operator bool() const noexcept { return value != nullptr; }
   };
   /// The oldest sample, claimed and left in place; the same one until pop().
-  [[nodiscard]] Front front() noexcept;
+  [[nodiscard]] Front front() noexcept {
+    if (claimed_ == kNoCell && !claim()) return {};
+    return {value_in(claimed_), reinterpret_cast<const SampleMetadata*>(cell(claimed_))};
+  }
   /// Destroys what front() gave (moved from or not) and frees its cell.
-  void pop() noexcept;
+  void pop() noexcept {
+    ops_.destroy(value_in(claimed_));
+    if (stealing_) return give_back_cell();
+    claimed_ = kNoCell;
+    if (++head_cell_ == cell_count_) head_cell_ = 0;
+    const std::uint64_t head = head_.load(std::memory_order_relaxed) + 1;
+    if (producer_ == nullptr) {
+      head_.store(head, std::memory_order_relaxed);
+      return;
+    }
+    head_.store(head, std::memory_order_seq_cst);
+    if (producer_waits_.load(std::memory_order_seq_cst)) wake_producer();
+  }
   /// True when the stream has ended and everything was popped.
   [[nodiscard]] bool ended() noexcept;
   /// The consumer does nothing more with what comes but to drop it.
@@ -87,6 +128,7 @@ class EdgeQueue {
   [[nodiscard]] bool abandoned() const noexcept {
     return abandoned_.load(std::memory_order_seq_cst);
   }
+  /// The most that the producer found queued right after a push.
   [[nodiscard]] std::uint32_t depth_high_water() const noexcept {
     return high_water_.load(std::memory_order_relaxed);
   }
@@ -98,9 +140,19 @@ class EdgeQueue {
   [[nodiscard]] void* value_in(std::uint32_t number) const noexcept {
     return cell(number) + value_offset_;
   }
+  // The producer's.
+  [[nodiscard]] bool find_room(std::uint64_t tail, std::uint32_t count) noexcept;
+  void note_depth(std::uint64_t tail) noexcept;
+  /// Drop-oldest: a cell for sample `tail`, after dropping the oldest where they are too many.
+  [[nodiscard]] std::uint32_t claim_cell(std::uint64_t tail) noexcept;
   [[nodiscard]] std::uint32_t take_free_cell() noexcept;
   /// Drops the sample at `head` unless the consumer has it.
   void steal(std::uint64_t head) noexcept;
+
+  // The consumer's.
+  [[nodiscard]] bool claim() noexcept;
+  void give_back_cell() noexcept;
+  void wake_producer() noexcept;
 
   static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
   struct FreeAligned {
@@ -108,11 +160,12 @@ class EdgeQueue {
   };
 
   const PayloadOps& ops_;
-  const QueuePolicy policy_;
+  const bool stealing_;  ///< Drop-oldest.
   const std::uint32_t depth_;
   std::uint32_t value_offset_{0};
   std::size_t stride_{0};
   std::uint32_t cell_count_{0};
+  std::uint64_t ring_mask_{0};  ///< Of the rings of cell numbers.
   std::unique_ptr<std::byte[], FreeAligned> cells_{};
   std::vector<std::atomic<std::uint32_t>> queued_{};  ///< drop-oldest: cell numbers, oldest at head
   std::vector<std::atomic<std::uint32_t>>
@@ -125,14 +178,18 @@ class EdgeQueue {
   std::atomic<bool> closed_{false};
   std::atomic<std::uint32_t> high_water_{0};
   std::atomic<std::uint64_t> dropped_{0};
+  std::uint64_t head_seen_{0};
+  std::uint32_t tail_cell_{0};
   std::vector<std::uint32_t> free_{};
   std::uint64_t returned_head_{0};
 
   // Written by the consumer (head_ by both under drop-oldest).
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  std::atomic<std::uint64_t> returned_tail_{0};
+  std::uint64_t tail_seen_{0};
+  std::uint32_t head_cell_{0};
   std::uint32_t claimed_{kNoCell};
   std::atomic<bool> abandoned_{false};
+  std::atomic<std::uint64_t> returned_tail_{0};
 
   // Set by the producer, cleared by whoever frees room.
   alignas(64) std::atomic<bool> producer_waits_{false};
