@@ -13,7 +13,6 @@ using weftline::CompileOptions;
 using weftline::DeviceId;
 using weftline::DeviceKind;
 using weftline::MemoryKind;
-using weftline::ProbeFailurePolicy;
 using weftline::RunTermination;
 
 namespace {
@@ -99,35 +98,6 @@ TEST_CASE("a plan that asks for what is not checked of a capture clock is refuse
   graph.add_flow(source->out,
                  graph.export_topic<std::uint64_t>("weftline://numbers", options).input());
   CHECK(refusal(compiled(graph)) == "RUN_CAPTURE_CLOCK_UNSUPPORTED");
-}
-
-TEST_CASE("a thread placement is refused, or where it may fall back, warned of") {
-  weftline::Graph graph{"placed"};
-  use_realtime_clock(graph);
-  const auto source = graph.op<CountingSource>("source", 3);
-  const auto sink = graph.op<TakesNumbers>("sink");
-  graph.add_flow(source->out, sink->in);
-  graph.partition("fast").add(source);
-  const auto run = [&](weftline::ThreadPlacement placement) {
-    CompileOptions options;
-    options.devices.host_cpu_count = 1;
-    options.deployment.place_partition({"fast", std::move(placement)});
-    return compiled(graph, options);
-  };
-  const weftline::CpuAffinity first{{{0, 0}}};
-  CHECK(refusal(run({.affinity = first})) == "RUN_THREAD_PLACEMENT_UNSUPPORTED");
-
-  auto warned = weftline::run_async(
-      run({.affinity = first, .probe_failure_policy = ProbeFailurePolicy::kWarnAndRecordFallback}));
-  CHECK(run_to_end(warned) == RunTermination::kCompleted);
-  CHECK(warned.diagnostics().empty());
-  REQUIRE(warned.warnings().size() == 1);
-  CHECK(warned.warnings()[0].place == "partition fast");
-  CHECK(warned.warnings()[0].error.token == "RUN_THREAD_PLACEMENT_UNSUPPORTED");
-
-  auto asks_for_nothing = weftline::run_async(run({}));
-  CHECK(run_to_end(asks_for_nothing) == RunTermination::kCompleted);
-  CHECK(asks_for_nothing.warnings().empty());
 }
 
 TEST_CASE("SMs that a plan sets apart are set apart in the run, or it is refused") {

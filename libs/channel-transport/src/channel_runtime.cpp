@@ -31,7 +31,8 @@ expected<ChannelRuntime, Error> ChannelRuntime::create(const ChannelRuntimeOptio
   WEFTLINE_ASSIGN(channel::RuntimeDirectory directory,
                   channel::open_runtime_directory(options.directory));
   auto impl = std::make_unique<Impl>();
-  WEFTLINE_ASSIGN(impl->service, channel::ServiceThread::start(std::move(directory)));
+  WEFTLINE_ASSIGN(impl->service,
+                  channel::ServiceThread::start(std::move(directory), options.on_service_thread));
   return ChannelRuntime(std::move(impl));
 }
 

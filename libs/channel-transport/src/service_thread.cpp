@@ -54,7 +54,8 @@ void ServiceThread::Watch::stop() noexcept {
   service_ = nullptr;
 }
 
-expected<std::unique_ptr<ServiceThread>, Error> ServiceThread::start(RuntimeDirectory directory) {
+expected<std::unique_ptr<ServiceThread>, Error> ServiceThread::start(RuntimeDirectory directory,
+                                                                     std::function<void()> first) {
   std::unique_ptr<ServiceThread> service(new ServiceThread(std::move(directory)));
   WEFTLINE_TRY(service->open());
   // Signals are for the program's own threads.
@@ -63,7 +64,10 @@ expected<std::unique_ptr<ServiceThread>, Error> ServiceThread::start(RuntimeDire
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    service->thread_ = std::thread([raw = service.get()] { raw->serve(); });
+    service->thread_ = std::thread([raw = service.get(), first = std::move(first)] {
+      if (first) first();
+      raw->serve();
+    });
   } catch (const std::system_error& error) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return system_failure("CHANNEL_THREAD", "cannot start the service thread",

@@ -56,7 +56,7 @@ class ServiceThread {
   };
 
   [[nodiscard]] static expected<std::unique_ptr<ServiceThread>, Error> start(
-      RuntimeDirectory directory);
+      RuntimeDirectory directory, std::function<void()> first = {});
   /// Clients that still exist are a misuse: named on stderr, then abort.
   ~ServiceThread();
   ServiceThread(const ServiceThread&) = delete;

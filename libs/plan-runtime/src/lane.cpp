@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
+#include "thread_placement.hpp"
 #include "weftline/core/time.hpp"
 
 namespace weftline::runtime {
@@ -27,19 +29,10 @@ void pause_core() noexcept {
 
 }  // namespace
 
-void Lane::start(bool spin_before_park) {
-  spin_before_park_ = spin_before_park;
-  control_.gate().enter();
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (...) {
-    control_.gate().leave();
-    throw;
-  }
-}
-
-void Lane::join() noexcept {
-  if (thread_.joinable()) thread_.join();
+void Lane::launch(const std::optional<ThreadPlacement>& asked, bool core_for_each_lane) {
+  thread_.launch("partition " + name_, asked, [this] { run(); });
+  wake_mode_ = placement().accepted.wake_mode;
+  if (wake_mode_ == WakeMode::kSpinThenPark && core_for_each_lane) spin_rounds_ = kSpinRounds;
 }
 
 void Lane::run() noexcept {
@@ -51,8 +44,11 @@ void Lane::run() noexcept {
     finished_ =
         std::ranges::all_of(members_, [](const OperatorRuntime* member) { return member->done(); });
     if (finished_) break;
-    sleep();
+    wait_for_work();
   }
+  rusage usage{};
+  static_cast<void>(::getrusage(RUSAGE_THREAD, &usage));
+  voluntary_switches_.store(static_cast<std::uint64_t>(usage.ru_nvcsw), std::memory_order_relaxed);
   gate.leave();
 }
 
@@ -66,16 +62,31 @@ bool Lane::step_all() noexcept {
   return progress;
 }
 
-void Lane::sleep() noexcept {
-  for (int round = 0; spin_before_park_ && round < kSpinRounds; ++round) {
+void Lane::wait_for_work() noexcept {
+  if (wake_mode_ == WakeMode::kBusyPoll) {
     pause_core();
-    if (parker_.take_notification()) return;
+    return;
+  }
+  if (spin()) {
+    spin_wakes_.add();
+    return;
   }
   if (parker_.take_notification()) return;
   // Nothing was pending, so whatever changes from here on notifies; whatever changed before is seen
   // now.
   if (!control_.gate().open() || step_all()) return;
+  park();
+}
 
+bool Lane::spin() noexcept {
+  for (int round = 0; round < spin_rounds_; ++round) {
+    pause_core();
+    if (parker_.take_notification()) return true;
+  }
+  return false;
+}
+
+void Lane::park() noexcept {
   std::optional<std::int64_t> deadline;
   bool poll_device = false;
   for (const OperatorRuntime* member : members_) {
@@ -88,7 +99,21 @@ void Lane::sleep() noexcept {
     device_polls_.add();
   }
   parks_.add();
-  parker_.park(deadline);
+  if (parker_.park(deadline)) wakes_.add();
+}
+
+LaneCounters Lane::counters() const {
+  std::uint64_t switches = voluntary_switches_.load(std::memory_order_relaxed);
+  if (switches == kAlive) {
+    switches =
+        thread_.launched() ? voluntary_switches(placement().observed.thread_id).value_or(0) : 0;
+  }
+  return {.partition = partition_,
+          .spin_wakes = spin_wakes_.read(),
+          .parks = parks_.read(),
+          .wakes = wakes_.read(),
+          .device_polls = device_polls_.read(),
+          .voluntary_switches = switches};
 }
 
 }  // namespace weftline::runtime

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "counter.hpp"
 #include "import_runtime.hpp"
 #include "operator_runtime.hpp"
 #include "parker.hpp"
+#include "placed_thread.hpp"
 #include "run_control.hpp"
 
 namespace weftline::runtime {
 
 /// The thread that owns one partition's callbacks. It steps its imports and its operators in
-/// topological order, and sleeps when none has anything to do: until a neighbour wakes it, a clock
-/// tick is due, or, when only a device can free a slot, a poll.
+/// topological order, and when none has anything to do waits as its wake mode says: it sleeps, at
+/// once or after a short spin, until a neighbour wakes it, a clock tick is due, or, when only a
+/// device can free a slot, a poll; or it looks again without end.
 class Lane {
  public:
   Lane(PartitionId partition, std::string name, RunControl& control) noexcept
@@ -28,19 +31,28 @@ class Lane {
   void add(OperatorRuntime& member) { members_.push_back(&member); }
   void add(ImportRuntime& import) { imports_.push_back(&import); }
 
-  void start(bool spin_before_park);
-  void join() noexcept;
+  /// Makes the thread and returns when it has taken its place; it waits there. A lane that would
+  /// spin only does so where there is a core for each lane: it would keep another from running.
+  void launch(const std::optional<ThreadPlacement>& asked, bool core_for_each_lane);
+  /// After launch().
+  [[nodiscard]] const ThreadPlacementReport& placement() const noexcept { return thread_.report(); }
+  void start() noexcept {
+    control_.gate().enter();
+    thread_.start();
+  }
+  void join() noexcept { thread_.join(); }
 
   /// True when every operator had finished; meaningful after join().
   [[nodiscard]] bool finished() const noexcept { return finished_; }
-  [[nodiscard]] LaneCounters counters() const noexcept {
-    return {partition_, parks_.read(), device_polls_.read()};
-  }
+  /// Asks the system about the thread while it lives.
+  [[nodiscard]] LaneCounters counters() const;
 
  private:
   void run() noexcept;
   [[nodiscard]] bool step_all() noexcept;
-  void sleep() noexcept;
+  void wait_for_work() noexcept;
+  [[nodiscard]] bool spin() noexcept;
+  void park() noexcept;
 
   const PartitionId partition_;
   const std::string name_;
@@ -48,11 +60,17 @@ class Lane {
   std::vector<ImportRuntime*> imports_{};
   std::vector<OperatorRuntime*> members_{};
   Parker parker_{};
-  bool spin_before_park_{false};
+  WakeMode wake_mode_{WakeMode::kPark};
+  int spin_rounds_{0};
   bool finished_{false};
+  Counter spin_wakes_{};
   Counter parks_{};
+  Counter wakes_{};
   Counter device_polls_{};
-  std::thread thread_{};
+  /// Of the whole life of the thread; kAlive until its end.
+  static constexpr std::uint64_t kAlive = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> voluntary_switches_{kAlive};
+  PlacedThread thread_{};
 };
 
 }  // namespace weftline::runtime

@@ -10,9 +10,9 @@ namespace weftline::runtime {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-void Parker::park(std::optional<std::int64_t> deadline_ns) noexcept {
+bool Parker::park(std::optional<std::int64_t> deadline_ns) noexcept {
   std::uint32_t expected = kIdle;
-  if (!state_.compare_exchange_strong(expected, kParked, std::memory_order_seq_cst)) return;
+  if (!state_.compare_exchange_strong(expected, kParked, std::memory_order_seq_cst)) return true;
   timespec until{};
   if (deadline_ns) {
     until.tv_sec = static_cast<time_t>(*deadline_ns / 1'000'000'000);
@@ -22,7 +22,7 @@ void Parker::park(std::optional<std::int64_t> deadline_ns) noexcept {
   syscall(SYS_futex, &state_, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, kParked,
           deadline_ns ? &until : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
   expected = kParked;
-  state_.compare_exchange_strong(expected, kIdle, std::memory_order_seq_cst);
+  return !state_.compare_exchange_strong(expected, kIdle, std::memory_order_seq_cst);
 }
 
 void Parker::wake_thread() noexcept {

@@ -29,8 +29,8 @@ class Parker {
   }
 
   /// The lane's thread only, after take_notification() said no and the queues were looked at again.
-  /// Sleeps until a wake or the deadline on CLOCK_MONOTONIC.
-  void park(std::optional<std::int64_t> deadline_ns) noexcept;
+  /// Sleeps until a wake or the deadline on CLOCK_MONOTONIC; true when it was a wake.
+  bool park(std::optional<std::int64_t> deadline_ns) noexcept;
 
  private:
   static constexpr std::uint32_t kIdle = 0;

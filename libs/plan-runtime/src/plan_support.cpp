@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_support.hpp"
 
-#include <utility>
-
 namespace weftline::runtime {
 namespace {
 
@@ -38,49 +36,12 @@ expected<void, Error> check_exports(const PlanRecords& plan, std::string& place)
   return {};
 }
 
-constexpr std::string_view kPlacementToken = "RUN_THREAD_PLACEMENT_UNSUPPORTED";
-
-expected<void, Error> without_placement(ProbeFailurePolicy policy, const std::string& where,
-                                        std::vector<RunDiagnostic>& warnings) {
-  Error error{ErrorCode::kNotSupported, kPlacementToken,
-              "this version does not place threads: what the plan asks for was not applied", 0};
-  if (policy != ProbeFailurePolicy::kWarnAndRecordFallback) {
-    error.message =
-        "this version does not place threads; take the placement out, or let it fall back by "
-        "ProbeFailurePolicy::kWarnAndRecordFallback";
-    return make_unexpected(std::move(error));
-  }
-  warnings.push_back({where, std::move(error)});
-  return {};
-}
-
-bool asks_for_nothing(ThreadPlacement placement) {
-  placement.probe_failure_policy = ThreadPlacement{}.probe_failure_policy;
-  return placement == ThreadPlacement{};
-}
-
-expected<void, Error> check_threads(const PlanRecords& plan, std::string& place,
-                                    std::vector<RunDiagnostic>& warnings) {
-  for (const PartitionPlacementPlanRecord& asked : plan.partition_placements) {
-    if (asks_for_nothing(asked.requested)) continue;
-    place = "partition " + asked.partition_name;
-    WEFTLINE_TRY(without_placement(asked.requested.probe_failure_policy, place, warnings));
-  }
-  for (const SupportThreadPlacementPlanRecord& asked : plan.support_thread_placements) {
-    place = asked.role == SupportThreadRole::kController ? "the controller's thread"
-                                                         : "the channels' thread";
-    WEFTLINE_TRY(without_placement(asked.probe_failure_policy, place, warnings));
-  }
-  return {};
-}
-
 }  // namespace
 
 expected<void, Error> check_supported(const PlanRecords& plan, std::string& place,
-                                      std::vector<RunDiagnostic>& warnings, bool imports_bound) {
+                                      bool imports_bound) {
   if (!imports_bound) WEFTLINE_TRY(check_imports(plan, place));
-  WEFTLINE_TRY(check_exports(plan, place));
-  return check_threads(plan, place, warnings);
+  return check_exports(plan, place);
 }
 
 }  // namespace weftline::runtime

@@ -34,6 +34,9 @@ bool RunSession::wait_until(std::chrono::steady_clock::time_point deadline) cons
 RunTermination RunSession::termination() const noexcept { return state_->termination(); }
 std::vector<RunDiagnostic> RunSession::diagnostics() const { return state_->diagnostics(); }
 std::vector<RunDiagnostic> RunSession::warnings() const { return state_->warnings(); }
+std::vector<ThreadPlacementReport> RunSession::thread_placements() const {
+  return state_->thread_placements();
+}
 RunCounters RunSession::counters() const { return state_->counters(); }
 
 RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {

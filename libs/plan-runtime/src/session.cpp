@@ -6,6 +6,7 @@
 #include "guarded.hpp"
 #include "plan_support.hpp"
 #include "session_build.hpp"
+#include "session_threads.hpp"
 
 namespace weftline {
 
@@ -33,14 +34,23 @@ void RunSession::State::launch(const RunOptions& options, runtime::ChannelBindin
   }
   runtime::SessionBuild build{*resources_, options, bindings};
   auto built = guarded("RUN_BUILD_THREW", [&]() -> expected<void, Error> {
-    WEFTLINE_TRY(runtime::check_supported(resources_->plan.records(), build.place, warnings_,
-                                          bindings != nullptr));
+    WEFTLINE_TRY(
+        runtime::check_supported(resources_->plan.records(), build.place, bindings != nullptr));
     WEFTLINE_TRY(runtime::build_session(build));
-    build.place = "session";
-    controller_ = std::thread([this] { control_run(); });
-    return {};
+    build.place = runtime::thread_name(SupportThreadRole::kController);
+    controller_.launch(
+        build.place, runtime::asked_for(resources_->plan.records(), SupportThreadRole::kController),
+        [this] { control_run(); });
+    return runtime::admit(build, controller_.report());
   });
-  if (!built) reject(std::move(build.place), std::move(built).error());
+  warnings_ = std::move(build.warnings);
+  placements_ = std::move(build.placements);
+  if (built) {
+    controller_.start();
+  } else {
+    controller_.join();
+    reject(std::move(build.place), std::move(built).error());
+  }
 }
 
 bool RunSession::State::start_operators() {
@@ -81,17 +91,6 @@ expected<void, Error> RunSession::State::await_peers(std::string& place) {
   return {};
 }
 
-bool RunSession::State::start_lanes() {
-  // More lanes than cores: a lane that spins would keep another from running.
-  const bool spin = std::thread::hardware_concurrency() >= resources_->lanes.size();
-  auto started = guarded("RUN_THREAD_UNAVAILABLE", [&]() -> expected<void, Error> {
-    for (const auto& lane : resources_->lanes) lane->start(spin);
-    return {};
-  });
-  if (!started) resources_->control.fail("lanes", started.error());
-  return started.has_value();
-}
-
 void RunSession::State::control_run() {
   auto& lanes = resources_->lanes;
   auto& control = resources_->control;
@@ -102,10 +101,11 @@ void RunSession::State::control_run() {
       control.fail(std::move(place), std::move(attached).error());
     } else {
       for (const auto& operation : resources_->operators) operation->arm();
-      ran = start_lanes();
-      for (const auto& lane : lanes) lane->join();
+      ran = true;
+      for (const auto& lane : lanes) lane->start();
     }
   }
+  for (const auto& lane : lanes) lane->join();
   resources_->synchronize_streams();
   const auto& order = resources_->plan.records().lifecycle.start_order;
   for (auto vertex = order.rbegin(); vertex != order.rend(); ++vertex) {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "placed_thread.hpp"
 #include "session_resources.hpp"
 #include "weftline/runtime/run_session.hpp"
 
@@ -23,7 +23,7 @@ class RunSession::State {
       : resources_(std::make_unique<runtime::SessionResources>(plan)) {}
   ~State() {
     request_stop();
-    if (controller_.joinable()) controller_.join();
+    controller_.join();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -48,23 +48,27 @@ class RunSession::State {
     return resources_ ? resources_->control.diagnostics() : build_diagnostics_;
   }
   const std::vector<RunDiagnostic>& warnings() const noexcept { return warnings_; }
+  const std::vector<ThreadPlacementReport>& thread_placements() const noexcept {
+    return placements_;
+  }
   RunCounters counters() const;
 
  private:
   void reject(std::string place, Error error);
   [[nodiscard]] bool start_operators();
-  [[nodiscard]] bool start_lanes();
   [[nodiscard]] expected<void, Error> await_peers(std::string& place);
   void control_run();
   void end(RunTermination termination);
 
   std::unique_ptr<runtime::SessionResources> resources_;
   std::vector<RunDiagnostic> build_diagnostics_{};
-  std::vector<RunDiagnostic> warnings_{};  // complete before the controller starts
+  // Complete before the controller starts.
+  std::vector<RunDiagnostic> warnings_{};
+  std::vector<ThreadPlacementReport> placements_{};
   std::atomic<RunTermination> termination_{RunTermination::kRunning};
   mutable std::mutex mutex_{};
   mutable std::condition_variable ended_{};
-  std::thread controller_{};
+  runtime::PlacedThread controller_{};
 };
 
 }  // namespace weftline

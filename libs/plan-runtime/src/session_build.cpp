@@ -9,6 +9,7 @@
 #include "session_devices.hpp"
 #include "session_operators.hpp"
 #include "session_pools.hpp"
+#include "session_threads.hpp"
 
 namespace weftline::runtime {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::array kSteps{
     SessionStep{"streams", make_streams},     SessionStep{"pools", make_pools},
     SessionStep{"lanes", make_lanes},         SessionStep{"exports", make_exports},
     SessionStep{"operators", make_operators}, SessionStep{"edges", make_edges},
-    SessionStep{"imports", make_imports}};
+    SessionStep{"imports", make_imports},     SessionStep{"threads", make_threads}};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "session_resources.hpp"
 
@@ -16,6 +17,9 @@ struct SessionBuild {
   ChannelBindings* bindings{nullptr};
   /// What is being made: where an error is from.
   std::string place{"session"};
+  /// Complete, or as far as the making came.
+  std::vector<RunDiagnostic> warnings{};
+  std::vector<ThreadPlacementReport> placements{};
 
   [[nodiscard]] const ExecutionPlan& plan() const noexcept { return resources.plan; }
 };

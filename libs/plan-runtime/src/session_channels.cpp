@@ -2,18 +2,36 @@
 #include "session_channels.hpp"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "inline_channels.hpp"
+#include "session_threads.hpp"
+#include "thread_placement.hpp"
 
 namespace weftline::runtime {
 namespace {
+
+/// With the service thread in its place.
+expected<ChannelRuntime, Error> make_channels(SessionBuild& build) {
+  constexpr SupportThreadRole kRole = SupportThreadRole::kChannelPump;
+  const auto placed = std::make_shared<std::promise<ThreadPlacementReport>>();
+  ChannelRuntimeOptions options = build.options.channels;
+  options.on_service_thread = [placed, asked = asked_for(build.plan().records(), kRole),
+                               first = build.options.channels.on_service_thread] {
+    if (first) first();
+    placed->set_value(place_this_thread(thread_name(kRole), asked));
+  };
+  WEFTLINE_ASSIGN(ChannelRuntime runtime, ChannelRuntime::create(options));
+  WEFTLINE_TRY(admit(build, placed->get_future().get()));
+  return runtime;
+}
 
 expected<ChannelBindings*, Error> bindings_of(SessionBuild& build) {
   if (build.bindings != nullptr) return build.bindings;
   if (!build.resources.channels) {
     build.place = "channels";
-    WEFTLINE_ASSIGN(ChannelRuntime runtime, ChannelRuntime::create(build.options.channels));
+    WEFTLINE_ASSIGN(ChannelRuntime runtime, make_channels(build));
     build.resources.channels =
         std::make_unique<InlineChannels>(std::move(runtime), build.plan().endpoint_catalog());
   }

@@ -95,7 +95,8 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
 
   REQUIRE(source.start());
   source.arm();
-  lane.start(false);
+  lane.launch({}, false);
+  lane.start();
   CHECK(testing::eventually([&] { return source.output(0).refused_loans() == 1; }));
   device->break_operation(broken);
   only_slot = {};

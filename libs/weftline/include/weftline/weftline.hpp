@@ -109,6 +109,7 @@
 #include "weftline/runtime/lifecycle_control.hpp"
 #include "weftline/runtime/run_counters.hpp"
 #include "weftline/runtime/run_session.hpp"
+#include "weftline/runtime/thread_placement_report.hpp"
 #include "weftline/tensor/const_buffer.hpp"
 #include "weftline/tensor/dlpack_export.hpp"
 #include "weftline/tensor/dlpack_helpers.hpp"

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -24,6 +25,9 @@ struct ChannelRuntimeOptions {
   /// else /tmp/weftline-<uid>. Created with mode 0700; a folder of another owner or a wider mode is
   /// refused (CHANNEL_DIRECTORY_UNSAFE).
   std::filesystem::path directory{};
+  /// Called once on the service thread before it serves, to name or place it; may be empty. Must
+  /// not throw, and not use the runtime.
+  std::function<void()> on_service_thread{};
 };
 
 /// May only shorten what the catalog says.

@@ -41,8 +41,12 @@ struct PoolCounters {
 
 struct LaneCounters {
   PartitionId partition{};
-  std::uint64_t parks{0};         ///< Times the lane's thread went to sleep.
-  std::uint64_t device_polls{0};  ///< Timer wake-ups because only a device could free a slot.
+  std::uint64_t spin_wakes{0};    ///< Times that work came while the thread still spun.
+  std::uint64_t parks{0};         ///< Times the thread went to sleep.
+  std::uint64_t wakes{0};         ///< Sleeps that another thread ended; others ended at a time.
+  std::uint64_t device_polls{0};  ///< Sleeps that end soon as only a device could free a slot.
+  /// Times the system took the thread's CPU because it waited, for whatever reason.
+  std::uint64_t voluntary_switches{0};
 };
 
 struct ExportCounters {

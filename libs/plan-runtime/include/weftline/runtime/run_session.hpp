@@ -12,6 +12,7 @@
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/graph/execution_plan.hpp"
 #include "weftline/runtime/run_counters.hpp"
+#include "weftline/runtime/thread_placement_report.hpp"
 
 namespace weftline {
 
@@ -65,7 +66,11 @@ class RunSession {
   /// What the run goes without although the plan asks for it, where the plan lets it: a warning
   /// fails nothing. Complete when run_async() returns.
   [[nodiscard]] std::vector<RunDiagnostic> warnings() const;
-  /// Reads without stopping anything; allocates.
+  /// Where each thread of the session is, in the order of making: what was asked for it, what the
+  /// system took of that, and what the thread read back. Complete when run_async() returns; of a
+  /// session that failed then, as far as it came.
+  [[nodiscard]] std::vector<ThreadPlacementReport> thread_placements() const;
+  /// Reads without stopping anything; allocates, and asks the system about each lane's thread.
   [[nodiscard]] RunCounters counters() const;
 
   class State;  // private to the library
