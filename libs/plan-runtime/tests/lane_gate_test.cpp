@@ -88,7 +88,7 @@ TEST_CASE("no lane works while the gate is paused, and each sees what was change
     std::vector<std::uint64_t> before;
     for (const auto& lane : all.lanes) before.push_back(lane->steps());
     all.shared = round;
-    std::this_thread::yield();
+    for (int look = 0; look < 100; ++look) std::this_thread::yield();
     for (std::size_t lane = 0; lane < before.size(); ++lane) {
       REQUIRE(all.lanes[lane]->steps() == before[lane]);
     }
