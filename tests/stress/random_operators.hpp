@@ -43,6 +43,7 @@ struct Ledger {
   std::uint64_t emitted{0};
   std::array<std::uint64_t, 4> received{};  ///< By input.
   bool fault_reached{false};
+  bool closed_early{false};  ///< What comes in from now on is discarded.
   std::atomic<std::uint64_t> wrong_on_device{0};
 };
 
@@ -79,6 +80,7 @@ struct Role {
   std::uint64_t fault_at{0};
   std::uint32_t slow_one_in{0};    ///< Sleeps at one activation in so many; 0: never.
   std::uint32_t silent_one_in{0};  ///< Emits nothing at one activation in so many; 0: never.
+  std::uint64_t closes_at{0};      ///< Closes its output at this activation; 0: never.
   std::uint32_t retained{0};       ///< Received tensors kept from activation to activation.
   bool shelves{false};             ///< Keeps its last tensor beyond the run.
   std::uint32_t seed{0};
@@ -185,6 +187,10 @@ class ScalarRelay final : public Operator<>, private Actor {
       WEFTLINE_ASSIGN(const auto sample, in[input].receive());
       WEFTLINE_TRY(check(input, sample.data, sample.metadata));
       options.capture_time = sample.metadata.capture;
+    }
+    if (role_.closes_at != 0 && role_.ledger->activations == role_.closes_at) {
+      role_.ledger->closed_early = true;
+      return out.close();
     }
     if (one_in(role_.silent_one_in)) return {};
     std::uint64_t& next = role_.ledger->emitted;

@@ -43,6 +43,7 @@ class RandomRun {
       }
       if (below(6) == 0) role.slow_one_in = 1 + below(40);
       if (below(4) == 0) role.silent_one_in = 1 + below(5);
+      if (below(8) == 0) role.closes_at = 1 + below(40);
       add(number, std::move(role), lanes);
     }
   }
