@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "weftline/tensor/tensor.hpp"
+
 namespace weftline::runtime {
 namespace {
 
@@ -22,10 +24,13 @@ void EdgeQueue::FreeAligned::operator()(std::byte* memory) const noexcept {
 EdgeQueue::EdgeQueue(const Options& options)
     : ops_(*options.ops),
       stealing_(options.policy == QueuePolicy::kDropOldest),
+      stamped_(options.stamped),
       depth_(options.depth),
+      arm_(options.arm),
       producer_(options.producer),
       consumer_(options.consumer) {
-  value_offset_ = static_cast<std::uint32_t>(round_up(sizeof(SampleMetadata), ops_.alignment));
+  value_offset_ = static_cast<std::uint32_t>(
+      round_up(kStampOffset + (stamped_ ? sizeof(FlowStamp) : 0), ops_.alignment));
   stride_ = round_up(value_offset_ + ops_.size, kCellAlignment);
   cell_count_ = stealing_ ? depth_ + 1 : depth_;
   cells_.reset(static_cast<std::byte*>(
@@ -85,6 +90,7 @@ void EdgeQueue::steal(std::uint64_t head) noexcept {
   // From the very head that was seen to be too far back: read again, it could be the tail by now. A
   // failed exchange means that the consumer took the sample: room all the same.
   if (!head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) return;
+  if (ops_.is_tensor) static_cast<const Tensor*>(value_in(number))->note_gone(arm_);
   ops_.destroy(value_in(number));
   free_.push_back(number);
   dropped_.fetch_add(1, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "flow_stamp.hpp"
 #include "parker.hpp"
 #include "weftline/core/sample.hpp"
 #include "weftline/graph/payload_ops.hpp"
@@ -41,6 +42,8 @@ class EdgeQueue {
     const PayloadOps* ops{nullptr};
     QueuePolicy policy{QueuePolicy::kBlocking};
     std::uint32_t depth{1};
+    std::uint32_t arm{0};  ///< ArmNumbers, for notes on tensors.
+    bool stamped{false};   ///< Each sample has a FlowStamp.
     /// The other lanes' parkers; null when both ends are on one lane.
     Parker* producer{nullptr};
     Parker* consumer{nullptr};
@@ -60,10 +63,15 @@ class EdgeQueue {
     return tail - head_seen_ + count <= depth_ || find_room(tail, count);
   }
   /// Copies, or moves out of, `value`. The caller has seen has_room().
-  void push(void* value, bool move, const SampleMetadata& metadata) noexcept {
+  void push(void* value, bool move, const SampleMetadata& metadata,
+            const FlowStamp* stamp = nullptr) noexcept {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint32_t number = stealing_ ? claim_cell(tail) : tail_cell_;
     ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata);
+    if (stamped_) {
+      ::new (static_cast<void*>(cell(number) + kStampOffset))
+          FlowStamp(stamp != nullptr ? *stamp : FlowStamp{});
+    }
     if (move) {
       ops_.move_construct(value_in(number), value);
     } else {
@@ -93,6 +101,10 @@ class EdgeQueue {
     if (claimed_ == kNoCell && !claim()) return {};
     return {value_in(claimed_), reinterpret_cast<const SampleMetadata*>(cell(claimed_))};
   }
+  /// Of what front() gave; null where samples have none.
+  [[nodiscard]] const FlowStamp* front_stamp() const noexcept {
+    return stamped_ ? reinterpret_cast<const FlowStamp*>(cell(claimed_) + kStampOffset) : nullptr;
+  }
   /// Destroys what front() gave (moved from or not) and frees its cell.
   void pop() noexcept {
     ops_.destroy(value_in(claimed_));
@@ -116,6 +128,7 @@ class EdgeQueue {
 
   // Any thread.
 
+  [[nodiscard]] std::uint32_t arm() const noexcept { return arm_; }
   [[nodiscard]] std::uint64_t pushed() const noexcept {
     return tail_.load(std::memory_order_relaxed);
   }
@@ -154,6 +167,8 @@ class EdgeQueue {
   void give_back_cell() noexcept;
   void wake_producer() noexcept;
 
+  static constexpr std::size_t kStampOffset = sizeof(SampleMetadata);
+  static_assert(kStampOffset % alignof(FlowStamp) == 0);
   static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
   struct FreeAligned {
     void operator()(std::byte* memory) const noexcept;
@@ -161,7 +176,9 @@ class EdgeQueue {
 
   const PayloadOps& ops_;
   const bool stealing_;  ///< Drop-oldest.
+  const bool stamped_;
   const std::uint32_t depth_;
+  const std::uint32_t arm_;
   std::uint32_t value_offset_{0};
   std::size_t stride_{0};
   std::uint32_t cell_count_{0};

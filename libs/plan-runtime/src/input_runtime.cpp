@@ -37,7 +37,13 @@ expected<void, Error> InputRuntime::select() noexcept {
                         "; change the producer or this input's expects_tensor()");
       }
     }
+    const std::int64_t began = probe_ != nullptr ? probe_->begin_prepare(tensor) : 0;
     WEFTLINE_TRY(tensor.prepare_for_consumer(stream_));
+    if (probe_ != nullptr) probe_->end_prepare(port_, stream_, began);
+    tensor.note_taken(edge_->arm());
+  }
+  if (probe_ != nullptr) {
+    probe_->receive(port_, front.metadata->sequence, edge_->front_stamp());
   }
   selected_ = true;
   return {};

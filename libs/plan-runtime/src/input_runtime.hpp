@@ -3,6 +3,7 @@
 
 #include "counter.hpp"
 #include "edge_queue.hpp"
+#include "operator_probe.hpp"
 #include "weftline/graph/port_binding.hpp"
 #include "weftline/plan/plan_records.hpp"
 
@@ -15,6 +16,10 @@ class InputRuntime final : public InputBinding {
   InputRuntime(const InputPortRecord& record, const PayloadOps& ops, StreamRef stream) noexcept
       : record_(record), ops_(ops), stream_(stream) {}
   void connect(EdgeQueue& edge) noexcept { edge_ = &edge; }
+  void use_probe(OperatorProbe& probe, std::uint32_t port) noexcept {
+    probe_ = &probe;
+    port_ = port;
+  }
   [[nodiscard]] const std::string& name() const noexcept { return record_.name; }
 
   /// The head, if there is one. Stays queued.
@@ -44,6 +49,8 @@ class InputRuntime final : public InputBinding {
   const PayloadOps& ops_;
   const StreamRef stream_;
   EdgeQueue* edge_{nullptr};
+  OperatorProbe* probe_{nullptr};  ///< Null unless the run is observed.
+  std::uint32_t port_{0};
   bool selected_{false};
   Counter unread_{};
 };

@@ -99,7 +99,14 @@ void Lane::park() noexcept {
     device_polls_.add();
   }
   parks_.add();
-  if (parker_.park(deadline)) wakes_.add();
+  const std::int64_t began = trace_ != nullptr ? RealtimeClock{}.now_ns() : 0;
+  const bool woken = parker_.park(deadline);
+  if (woken) wakes_.add();
+  if (trace_ == nullptr) return;
+  trace_->record({.kind = TraceEventKind::kPark,
+                  .begin_ns = began,
+                  .end_ns = RealtimeClock{}.now_ns(),
+                  .value = woken ? 1U : 0U});
 }
 
 LaneCounters Lane::counters() const {

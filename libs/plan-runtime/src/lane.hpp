@@ -13,6 +13,7 @@
 #include "parker.hpp"
 #include "placed_thread.hpp"
 #include "run_control.hpp"
+#include "trace_ring.hpp"
 
 namespace weftline::runtime {
 
@@ -28,6 +29,8 @@ class Lane {
   Lane& operator=(const Lane&) = delete;
 
   [[nodiscard]] Parker& parker() noexcept { return parker_; }
+  /// May be null.
+  void use_trace(TraceRing* trace) noexcept { trace_ = trace; }
   void add(OperatorRuntime& member) { members_.push_back(&member); }
   void add(ImportRuntime& import) { imports_.push_back(&import); }
 
@@ -59,6 +62,7 @@ class Lane {
   RunControl& control_;
   std::vector<ImportRuntime*> imports_{};
   std::vector<OperatorRuntime*> members_{};
+  TraceRing* trace_{nullptr};
   Parker parker_{};
   WakeMode wake_mode_{WakeMode::kPark};
   int spin_rounds_{0};

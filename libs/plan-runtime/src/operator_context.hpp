@@ -38,6 +38,9 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
     activation_time_ = time;
   }
 
+  /// Stays where it is.
+  [[nodiscard]] const TimePoint& time_of_activation() const noexcept { return activation_time_; }
+
   ActivationReason activation_reason() const noexcept override { return reason_; }
   TimePoint activation_time() const noexcept override { return activation_time_; }
   StreamRef cuda_stream() const noexcept override { return stream_; }

@@ -91,6 +91,14 @@ void OperatorRuntime::stop() noexcept {
   if (!result) control_.fail(record_.path + ".stop", std::move(result).error());
 }
 
+void OperatorRuntime::use_probe(OperatorProbe& probe) noexcept {
+  probe_ = &probe;
+  for (std::uint32_t port = 0; port < inputs_.size(); ++port) inputs_[port]->use_probe(probe, port);
+  for (std::uint32_t port = 0; port < outputs_.size(); ++port) {
+    outputs_[port]->use_probe(probe, port);
+  }
+}
+
 bool OperatorRuntime::admitted() noexcept {
   if (trigger_->input_driven()) {
     return std::ranges::all_of(outputs_,
@@ -127,6 +135,7 @@ bool OperatorRuntime::step() noexcept {
 }
 
 void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
+  if (probe_ != nullptr) probe_->begin();
   context_.activate(trigger_->input_driven() ? ActivationReason::kInput : ActivationReason::kClock,
                     clock_.at_ns(trigger_->activation_time(now_ns)));
   const StreamOrderActivity activity(record_.path);
@@ -135,6 +144,7 @@ void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
     WEFTLINE_TRY(trigger_->select());
     return instance_->compute(context_);
   });
+  if (probe_ != nullptr) probe_->end();
   activations_.add();
   for (const auto& input : inputs_) input->finish_activation();
   if (!result) {

@@ -42,6 +42,11 @@ class OperatorRuntime final {
   [[nodiscard]] const PayloadOps& input_ops(std::uint32_t port) const noexcept {
     return *spec_.inputs()[port].ops;
   }
+  void use_pool(std::uint32_t port, TensorPool& pool) noexcept {
+    outputs_[port]->use_pool(pool, context_.time_of_activation());
+  }
+  /// What is noted of each activation from now on.
+  void use_probe(OperatorProbe& probe) noexcept;
   [[nodiscard]] const OperatorPlanRecord& record() const noexcept { return record_; }
 
   /// Calls the user's start(); false after reporting a failure.
@@ -82,6 +87,7 @@ class OperatorRuntime final {
   std::vector<std::unique_ptr<InputRuntime>> inputs_{};
   std::vector<std::unique_ptr<OutputRuntime>> outputs_{};
   std::unique_ptr<TriggerState> trigger_{};
+  OperatorProbe* probe_{nullptr};  ///< Null unless the run is observed.
   bool started_{false};
   bool held_{
       false};  ///< The trigger is due, but an earlier refusal or a full output holds it back.

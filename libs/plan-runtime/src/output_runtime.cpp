@@ -66,8 +66,13 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
     auto published = exports_[index]->publish(value, metadata);
     if (!published) return unpublished(index, std::move(published).error());
   }
+  const FlowStamp* const stamp = probe_ != nullptr ? probe_->emit(port_, sequence_) : nullptr;
   for (std::size_t index = 0; index < edges_.size(); ++index) {
-    edges_[index]->push(value, index + 1 == edges_.size(), metadata);
+    if (ops_.is_tensor) {
+      static_cast<const Tensor*>(value)->note_queued(edges_[index]->arm(),
+                                                     metadata.publish_time.timestamp_ns);
+    }
+    edges_[index]->push(value, index + 1 == edges_.size(), metadata, stamp);
   }
   ++sequence_;
   emits_.add();
@@ -125,6 +130,7 @@ expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
     TensorOutputLoan consumed(std::move(loan));
     return forward_error(std::move(tensor));
   }
+  if (probe_ != nullptr) probe_->commit(port_, *tensor);
   const std::uint64_t bytes = tensor->byte_size();
   return publish_to_arms(&*tensor, bytes, options);
 }
@@ -144,6 +150,8 @@ expected<TensorOutputLoan, Error> OutputRuntime::allocate_tensor(
     refusal_ = Refusal::kSlot;
     refused_loans_.add();
   }
+  if (loan) loan->note_loaned(activation_time_->timestamp_ns);
+  if (probe_ != nullptr) probe_->returns(port_, pool_->returns());
   return loan;
 }
 

@@ -7,6 +7,7 @@
 #include "counter.hpp"
 #include "edge_queue.hpp"
 #include "export_arm.hpp"
+#include "operator_probe.hpp"
 #include "weftline/core/time.hpp"
 #include "weftline/graph/execution_context.hpp"
 #include "weftline/graph/port_binding.hpp"
@@ -24,7 +25,15 @@ class OutputRuntime final : public OutputBinding {
       : record_(record), ops_(ops), stream_(stream), clock_(clock) {}
   void connect(EdgeQueue& edge) { edges_.push_back(&edge); }
   void connect(ExportArm& arm) { exports_.push_back(&arm); }
-  void use_pool(TensorPool& pool) noexcept { pool_ = &pool; }
+  /// `activation_time` is that of the running activation, whenever it is read.
+  void use_pool(TensorPool& pool, const TimePoint& activation_time) noexcept {
+    pool_ = &pool;
+    activation_time_ = &activation_time;
+  }
+  void use_probe(OperatorProbe& probe, std::uint32_t port) noexcept {
+    probe_ = &probe;
+    port_ = port;
+  }
 
   /// Room for all that one activation may emit (ADR 0001).
   [[nodiscard]] bool admits_activation() noexcept {
@@ -75,6 +84,9 @@ class OutputRuntime final : public OutputBinding {
   std::vector<EdgeQueue*> edges_{};
   std::vector<ExportArm*> exports_{};
   TensorPool* pool_{nullptr};
+  const TimePoint* activation_time_{nullptr};  ///< Where there is a pool.
+  OperatorProbe* probe_{nullptr};              ///< Null unless the run is observed.
+  std::uint32_t port_{0};
   std::uint64_t sequence_{0};
   bool closed_{false};
   Refusal refusal_{Refusal::kNone};

@@ -38,6 +38,10 @@ std::vector<ThreadPlacementReport> RunSession::thread_placements() const {
   return state_->thread_placements();
 }
 RunCounters RunSession::counters() const { return state_->counters(); }
+RunTrace RunSession::trace() const { return state_->trace(); }
+expected<void, Error> RunSession::write_trace(const std::filesystem::path& path) const {
+  return state_->write_trace(path);
+}
 
 RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {
   auto state = std::make_unique<RunSession::State>(plan);

@@ -7,6 +7,8 @@
 #include "plan_support.hpp"
 #include "session_build.hpp"
 #include "session_threads.hpp"
+#include "slot_holders.hpp"
+#include "weftline/core/file.hpp"
 
 namespace weftline {
 
@@ -127,22 +129,44 @@ void RunSession::State::control_run() {
 RunCounters RunSession::State::counters() const {
   RunCounters counters;
   if (!resources_) return counters;
+  for (const ClockPlanRecord& clock : resources_->plan.records().clocks) {
+    if (!clock.is_default) continue;
+    counters.read_at = {resources_->clocks[clock.id.value]->now_ns(), clock.id};
+  }
   for (const auto& operation : resources_->operators) {
     counters.operators.push_back(operation->counters());
   }
   for (std::size_t index = 0; index < resources_->edges.size(); ++index) {
     const auto& edge = *resources_->edges[index];
-    counters.edges.push_back({resources_->plan.payload_edges()[index].edge, edge.pushed(),
-                              edge.dropped(), edge.depth_now(), edge.depth_high_water()});
+    counters.edges.push_back({.edge = resources_->plan.payload_edges()[index].edge,
+                              .pushed = edge.pushed(),
+                              .dropped = edge.dropped(),
+                              .depth = edge.depth_now(),
+                              .depth_high_water = edge.depth_high_water()});
   }
   for (std::size_t index = 0; index < resources_->pools.size(); ++index) {
+    const auto& record = resources_->plan.tensor_allocations()[index];
     counters.pools.push_back(
-        {resources_->plan.tensor_allocations()[index].id, resources_->pools[index]->usage()});
+        {record.id, resources_->pools[index]->usage(),
+         runtime::name_holders(resources_->plan.records(), resources_->arms, record.output,
+                               resources_->pools[index]->held_slots())});
   }
   for (const auto& lane : resources_->lanes) counters.lanes.push_back(lane->counters());
   for (const auto& arm : resources_->exports) counters.exports.push_back(arm->counters());
   for (const auto& import : resources_->imports) counters.imports.push_back(import->counters());
+  if (resources_->observation) resources_->observation->read(counters);
   return counters;
+}
+
+RunTrace RunSession::State::trace() const {
+  return resources_ && resources_->observation ? resources_->observation->trace() : RunTrace{};
+}
+
+expected<void, Error> RunSession::State::write_trace(const std::filesystem::path& path) const {
+  const PlanRecords none;
+  const PlanRecords& plan = resources_ ? resources_->plan.records() : none;
+  WEFTLINE_TRY(save_file(path, chrome_trace_json(plan, trace())));
+  return {};
 }
 
 }  // namespace weftline

@@ -52,6 +52,8 @@ class RunSession::State {
     return placements_;
   }
   RunCounters counters() const;
+  RunTrace trace() const;
+  expected<void, Error> write_trace(const std::filesystem::path& path) const;
 
  private:
   void reject(std::string place, Error error);

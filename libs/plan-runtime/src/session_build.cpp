@@ -15,12 +15,17 @@ namespace weftline::runtime {
 namespace {
 
 /// In the order of making. The order of SessionResources' members is the same.
-constexpr std::array kSteps{
-    SessionStep{"clocks", make_clocks},       SessionStep{"devices", make_devices},
-    SessionStep{"streams", make_streams},     SessionStep{"pools", make_pools},
-    SessionStep{"lanes", make_lanes},         SessionStep{"exports", make_exports},
-    SessionStep{"operators", make_operators}, SessionStep{"edges", make_edges},
-    SessionStep{"imports", make_imports},     SessionStep{"threads", make_threads}};
+constexpr std::array kSteps{SessionStep{"clocks", make_clocks},
+                            SessionStep{"devices", make_devices},
+                            SessionStep{"streams", make_streams},
+                            SessionStep{"pools", make_pools},
+                            SessionStep{"observation", make_observation},
+                            SessionStep{"lanes", make_lanes},
+                            SessionStep{"exports", make_exports},
+                            SessionStep{"operators", make_operators},
+                            SessionStep{"edges", make_edges},
+                            SessionStep{"imports", make_imports},
+                            SessionStep{"threads", make_threads}};
 
 }  // namespace
 

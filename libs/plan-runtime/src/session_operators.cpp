@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "guarded.hpp"
+#include "nvtx_ranges.hpp"
 
 namespace weftline::runtime {
 
@@ -15,11 +16,27 @@ expected<void, Error> make_clocks(SessionBuild& build) {
   return {};
 }
 
+expected<void, Error> make_observation(SessionBuild& build) {
+  const ObserveOptions& asked = build.options.observe;
+  if (!asked.any()) return {};
+  build.resources.observation = std::make_unique<RunObservation>(build.plan().records(), asked);
+  if (asked.nvtx && !nvtx::available()) {
+    build.warnings.push_back(
+        {"observe",
+         {ErrorCode::kNotSupported, "RUN_NVTX_UNAVAILABLE",
+          "this build makes no NVTX ranges; build Weftline with the CUDA Toolkit", 0}});
+  }
+  return {};
+}
+
 expected<void, Error> make_lanes(SessionBuild& build) {
   for (const auto& partition : build.plan().execution_partitions()) {
     build.resources.lanes.push_back(
         std::make_unique<Lane>(partition.id, partition.name, build.resources.control));
     build.resources.control.gate().add_lane(build.resources.lanes.back()->parker());
+    if (build.resources.observation) {
+      build.resources.lanes.back()->use_trace(build.resources.observation->trace_of(partition.id));
+    }
   }
   return {};
 }
@@ -49,6 +66,11 @@ expected<void, Error> make_operators(SessionBuild& build) {
       return {};
     }));
   }
+  if (build.resources.observation) {
+    for (const auto& operation : build.resources.operators) {
+      operation->use_probe(build.resources.observation->probe(operation->record().id));
+    }
+  }
   for (const auto& partition : build.plan().execution_partitions()) {
     for (const VertexId member : partition.members) {
       build.resources.lanes[partition.id.value]->add(*build.resources.operators[member.value]);
@@ -58,9 +80,7 @@ expected<void, Error> make_operators(SessionBuild& build) {
     TensorPool& pool = *build.resources.pools[record.id.value];
     pool.set_return_callback({[](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); },
                               &build.resources.lane_of(record.output).parker()});
-    build.resources.operators[record.output.vertex.value]
-        ->output(record.output.port)
-        .use_pool(pool);
+    build.resources.operators[record.output.vertex.value]->use_pool(record.output.port, pool);
   }
   for (std::size_t index = 0; index < build.resources.exports.size(); ++index) {
     const PortRef source = build.plan().records().export_edges[index].source;
@@ -78,6 +98,8 @@ expected<void, Error> make_edges(SessionBuild& build) {
         .ops = &target.input_ops(record.target.port),
         .policy = record.queue_policy,
         .depth = record.queue_depth,
+        .arm = build.resources.arms.arm_of(build.resources.edges.size()),
+        .stamped = build.resources.observation && build.resources.observation->stamps_samples(),
         .producer =
             record.crosses_partitions ? &build.resources.lane_of(record.source).parker() : nullptr,
         .consumer = record.crosses_partitions ? &build.resources.lane_of(record.target).parker()

@@ -7,6 +7,7 @@ namespace weftline::runtime {
 
 [[nodiscard]] expected<void, Error> make_clocks(SessionBuild& build);
 /// Lanes without threads: these start when every operator has started.
+[[nodiscard]] expected<void, Error> make_observation(SessionBuild& build);
 [[nodiscard]] expected<void, Error> make_lanes(SessionBuild& build);
 /// Fresh instances of the users' operators, with their lane, pools and exports.
 [[nodiscard]] expected<void, Error> make_operators(SessionBuild& build);

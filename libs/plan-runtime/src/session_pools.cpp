@@ -20,6 +20,10 @@ expected<void, Error> make_pools(SessionBuild& build) {
       WEFTLINE_TRY(check_fusion_proof(build.plan().records(), record));
       pool.fused_stream = (*build.resources.streams)[record.fused_stream.value].ref();
     }
+    const ArmNumbers::Range arms =
+        build.resources.arms.arms_of(build.plan().records(), record.output);
+    pool.first_arm = arms.first;
+    pool.arm_count = arms.count;
     pool.keep_alive = build.resources.streams;
     WEFTLINE_ASSIGN(TensorPool built, TensorPool::build(pool));
     build.resources.pools.push_back(std::make_unique<TensorPool>(std::move(built)));

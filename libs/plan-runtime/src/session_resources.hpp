@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "arm_numbers.hpp"
 #include "channel_bindings.hpp"
 #include "edge_queue.hpp"
 #include "export_arm.hpp"
@@ -12,6 +13,7 @@
 #include "lane.hpp"
 #include "operator_runtime.hpp"
 #include "run_control.hpp"
+#include "run_observation.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/graph/execution_plan.hpp"
 #include "weftline/runtime/run_session.hpp"
@@ -32,12 +34,14 @@ struct SessionResources {
   void synchronize_streams() noexcept;
 
   const ExecutionPlan plan;
+  const ArmNumbers arms{plan.records()};
   RunControl control{};
   std::vector<std::unique_ptr<Clock>> clocks{};
   std::map<DeviceId, std::shared_ptr<Device>> devices{};
   /// Shared with the pools: a handle that a user keeps beyond the run may have to wait for them.
   std::shared_ptr<std::vector<Stream>> streams{std::make_shared<std::vector<Stream>>()};
   std::vector<std::unique_ptr<TensorPool>> pools{};
+  std::unique_ptr<RunObservation> observation{};  ///< Null unless something is asked for.
   std::vector<std::unique_ptr<Lane>> lanes{};
   std::unique_ptr<ChannelBindings> channels{};
   std::vector<std::unique_ptr<ExportArm>> exports{};

@@ -88,7 +88,7 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
   Lane lane(PartitionId{0}, "source", control);
   control.gate().add_lane(lane.parker());
   lane.add(source);
-  source.output(0).use_pool(*pool);
+  source.use_pool(0, *pool);
   pool->set_return_callback(
       {[](void* parker) noexcept { static_cast<runtime::Parker*>(parker)->wake(); },
        &lane.parker()});

@@ -68,6 +68,10 @@ expected<void, Error> TensorPool::Core::make_slots() {
   for (std::uint32_t index = 0; index < options_.slot_count; ++index) {
     std::byte* const data = memory_.data() + index * stride;
     WEFTLINE_TRY(with_place(slots_[index].build(*this, data), options_));
+    if (options_.arm_count > 0) {
+      notes_.push_back(std::make_unique<HolderNotes>(options_.first_arm, options_.arm_count));
+      slots_[index].keep_notes(*notes_.back());
+    }
     if (options_.device && options_.device->order_checker() != nullptr) {
       options_.device->order_checker()->name_memory(
           data, options_.slot_bytes,
@@ -76,6 +80,7 @@ expected<void, Error> TensorPool::Core::make_slots() {
   }
   // Pushed from the last one, so that the first loan gets the first slot.
   for (std::uint32_t index = options_.slot_count; index-- > 0;) put(slots_[index]);
+  returns_.store(0, std::memory_order_relaxed);  // none of these has been away
   return {};
 }
 
@@ -266,10 +271,20 @@ TensorPoolUsage TensorPool::Core::usage() const noexcept {
     usage.quarantined += state == SlotState::kQuarantined;
   }
   usage.in_use_high_water = high_water_.load(std::memory_order_relaxed);
+  usage.returns = returns();
   usage.loans = loans_.load(std::memory_order_relaxed);
   usage.refusals = refusals_.load(std::memory_order_relaxed);
   usage.host_waits = host_waits_.read();
   return usage;
+}
+
+std::vector<HeldSlot> TensorPool::Core::held_slots() const {
+  std::vector<HeldSlot> held;
+  for (std::uint32_t index = 0; index < options_.slot_count; ++index) {
+    const PoolSlot& slot = slots_[index];
+    if (const auto state = slot.held_state()) held.push_back(slot.held(index, *state));
+  }
+  return held;
 }
 
 }  // namespace weftline

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "pool_slot.hpp"
 #include "return_stack.hpp"
@@ -53,6 +54,10 @@ class TensorPool::Core {
   [[nodiscard]] HostWaitCounters& host_waits() noexcept { return host_waits_; }
   [[nodiscard]] bool waits_for_device() const noexcept;
   [[nodiscard]] TensorPoolUsage usage() const noexcept;
+  [[nodiscard]] std::uint64_t returns() const noexcept {
+    return returns_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::vector<HeldSlot> held_slots() const;
   [[nodiscard]] const TensorPoolOptions& options() const noexcept { return options_; }
 
  private:
@@ -77,6 +82,7 @@ class TensorPool::Core {
     if (slot.state() == SlotState::kFree) {
       slot.next = std::exchange(free_, &slot);
       ++available_;
+      returns_.store(returns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     } else {
       put_aside(slot);
     }
@@ -104,6 +110,7 @@ class TensorPool::Core {
 
   const TensorPoolOptions options_;
   MemoryBlock memory_{};
+  std::vector<std::unique_ptr<HolderNotes>> notes_{};  ///< By slot, where somebody keeps them.
   std::unique_ptr<PoolSlot[]> slots_{};
 
   // The producer's thread only; the counters are atomic for readers of usage().
@@ -116,6 +123,7 @@ class TensorPool::Core {
   std::uint32_t lost_{0};                ///< Quarantined slots that came back.
   std::atomic<std::uint32_t> high_water_{0};
   std::atomic<std::uint64_t> loans_{0};
+  std::atomic<std::uint64_t> returns_{0};
   std::atomic<std::uint64_t> refusals_{0};
 
   // Shared with whoever drops handles.

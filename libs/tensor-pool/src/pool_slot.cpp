@@ -49,6 +49,34 @@ void PoolSlot::stop_at(SlotState from, SlotState to) const noexcept {
   std::abort();
 }
 
+std::optional<HeldSlot::State> PoolSlot::held_state() const noexcept {
+  switch (state()) {
+    case SlotState::kFree:
+      return {};
+    case SlotState::kLoaned:
+    case SlotState::kWriting:
+    case SlotState::kCommitted:
+      return HeldSlot::State::kLoaned;
+    case SlotState::kPublished:
+      return HeldSlot::State::kPublished;
+    case SlotState::kRetiring:
+      return HeldSlot::State::kRetiring;
+    case SlotState::kQuarantined:
+      return HeldSlot::State::kQuarantined;
+  }
+  return {};
+}
+
+HeldSlot PoolSlot::held(std::uint32_t index, HeldSlot::State state) const {
+  HeldSlot held{.slot = index, .state = state};
+  // The last holder leaves the count behind.
+  if (state == HeldSlot::State::kLoaned || state == HeldSlot::State::kPublished) {
+    held.handles = handles();
+  }
+  if (notes() != nullptr) notes()->read(held);
+  return held;
+}
+
 // Rule 5: on the fused stream an earlier reader is in front of this write, and this write in front
 // of its reader, by the stream alone. On another stream the earlier reader is awaited there.
 expected<void, Error> PoolSlot::begin_device_phase(StreamRef stream) noexcept {
@@ -114,6 +142,7 @@ expected<bool, Error> PoolSlot::fence_passed() noexcept {
 
 void PoolSlot::give_way(PoolSlot& other) noexcept {
   other.borrow(layout(), layout_number_, producer_stream_);
+  if (notes() != nullptr) other.notes()->loaned_as(*notes());
   unfenced_ = false;
   advance(SlotState::kLoaned, SlotState::kRetiring);
 }

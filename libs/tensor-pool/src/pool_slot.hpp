@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "weftline/tensor/tensor_backing.hpp"
@@ -46,6 +47,7 @@ class PoolSlot final : public TensorBacking {
   // Cold, by the pool.
 
   expected<void, Error> build(TensorPool::Core& core, std::byte* data);
+  void keep_notes(HolderNotes& notes) noexcept { set_notes(notes); }
   /// Waits on the host for device work that may still touch the bytes.
   void synchronize_for_destruction() noexcept;
 
@@ -59,6 +61,7 @@ class PoolSlot final : public TensorBacking {
     producer_stream_ = producer_stream;
     device_phase_ = false;
     fence_recorded_ = false;
+    if (notes() != nullptr) notes()->clear();
     if (std::exchange(layout_number_, layout_number) == layout_number) {
       begin_life();
     } else {
@@ -106,6 +109,9 @@ class PoolSlot final : public TensorBacking {
     advance(SlotState::kWriting, SlotState::kCommitted);
     return {};
   }
+  void note_loaned(std::int64_t since_ns) noexcept {
+    if (notes() != nullptr) notes()->loaned(since_ns);
+  }
   void publish() noexcept { advance(SlotState::kCommitted, SlotState::kPublished); }
   [[nodiscard]] std::uint64_t loan_number() const noexcept {
     return loan_number_.load(std::memory_order_relaxed);
@@ -123,6 +129,9 @@ class PoolSlot final : public TensorBacking {
   // Any thread.
 
   [[nodiscard]] SlotState state() const noexcept { return state_.load(std::memory_order_relaxed); }
+  /// Absent: the slot is free.
+  [[nodiscard]] std::optional<HeldSlot::State> held_state() const noexcept;
+  [[nodiscard]] HeldSlot held(std::uint32_t index, HeldSlot::State state) const;
 
  private:
   void advance(SlotState from, SlotState to) noexcept {

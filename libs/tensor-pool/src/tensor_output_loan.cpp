@@ -25,6 +25,10 @@ bool TensorOutputLoan::committed() const noexcept {
   return slot_ != nullptr && slot_->state() == SlotState::kCommitted;
 }
 
+void TensorOutputLoan::note_loaned(std::int64_t since_ns) noexcept {
+  if (slot_ != nullptr) slot_->note_loaned(since_ns);
+}
+
 bool TensorOutputLoan::is_of(const TensorPool& pool) const noexcept {
   return slot_ != nullptr && &slot_->core() == pool.core_;
 }

@@ -47,6 +47,14 @@ const TensorPoolOptions& TensorPool::options() const noexcept {
   return core_ != nullptr ? core_->options() : kNone;
 }
 
+std::uint64_t TensorPool::returns() const noexcept {
+  return core_ != nullptr ? core_->returns() : 0;
+}
+
+std::vector<HeldSlot> TensorPool::held_slots() const {
+  return core_ != nullptr ? core_->held_slots() : std::vector<HeldSlot>();
+}
+
 TensorPoolUsage TensorPool::usage() const noexcept {
   return core_ != nullptr ? core_->usage() : TensorPoolUsage{};
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "weftline/core/ids.hpp"
+#include "weftline/core/time.hpp"
+#include "weftline/runtime/latency_histogram.hpp"
 #include "weftline/tensor/tensor_pool.hpp"
 
 namespace weftline {
@@ -24,6 +27,8 @@ struct OperatorCounters {
   std::uint64_t refused_emits{0};  ///< kBackpressured or kNotReady answers.
   std::uint64_t refused_loans{0};  ///< kResourceExhausted answers.
   bool finished{false};
+  /// Of compute() with the selection before it; absent unless the run keeps latencies.
+  std::optional<LatencySummary> compute{};
 };
 
 struct EdgeCounters {
@@ -32,11 +37,38 @@ struct EdgeCounters {
   std::uint64_t dropped{0};  ///< Overwritten by drop-oldest.
   std::uint32_t depth{0};
   std::uint32_t depth_high_water{0};
+  /// From the emit to the activation that took the sample; absent unless the run keeps latencies.
+  std::optional<LatencySummary> latency{};
+};
+
+enum class SlotPlace : std::uint8_t {
+  kProducer = 0,  ///< The operator that borrowed it has not emitted it.
+  kQueue,         ///< It waits on an edge.
+  kConsumer,      ///< An operator took it, and may have dropped its handle since.
+  kDevice,        ///< No handle is left, and a device has work on it.
+  kNobody,        ///< Lost: its work can't be proven complete.
+};
+
+struct SlotHolder {
+  SlotPlace place{SlotPlace::kProducer};
+  std::string name{};  ///< An operator's path, or "source.out -> sink.in".
+  /// When it was borrowed, or emitted to where it is now; on the default clock, like
+  /// RunCounters::read_at.
+  std::int64_t since_ns{0};
+};
+
+/// A slot that is out. Those who may have it are known, and how many handles there are; which
+/// consumers have dropped theirs is not. Read while it changes hands, so it may mix two moments.
+struct SlotHolding {
+  std::uint32_t slot{0};
+  std::uint32_t handles{0};
+  std::vector<SlotHolder> holders{};
 };
 
 struct PoolCounters {
   PoolId pool{};
   TensorPoolUsage usage{};
+  std::vector<SlotHolding> held{};
 };
 
 struct LaneCounters {
@@ -82,13 +114,23 @@ struct RestartCounters {
   std::uint64_t last_duration_ns{0};
 };
 
+/// From the start of a source's compute() to the end of a sink's, for the oldest sample that went
+/// into what the sink got. A source runs by itself, not for an input; at a sink no edge goes on.
+struct PathCounters {
+  VertexId source{};
+  VertexId sink{};
+  LatencySummary latency{};
+};
+
 struct RunCounters {
+  TimePoint read_at{};
   std::vector<OperatorCounters> operators{};
   std::vector<EdgeCounters> edges{};
   std::vector<PoolCounters> pools{};
   std::vector<LaneCounters> lanes{};
   std::vector<ExportCounters> exports{};
   std::vector<ImportCounters> imports{};
+  std::vector<PathCounters> paths{};  ///< Empty unless the run keeps latencies.
   RestartCounters restarts{};
 };
 

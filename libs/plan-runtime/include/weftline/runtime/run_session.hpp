@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,7 +12,9 @@
 #include "weftline/channel/channel_runtime.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/graph/execution_plan.hpp"
+#include "weftline/runtime/observe_options.hpp"
 #include "weftline/runtime/run_counters.hpp"
+#include "weftline/runtime/run_trace.hpp"
 #include "weftline/runtime/thread_placement_report.hpp"
 
 namespace weftline {
@@ -37,6 +40,7 @@ struct RunDiagnostic {
 struct RunOptions {
   DeviceOptions devices{};
   ChannelRuntimeOptions channels{};
+  ObserveOptions observe{};
 };
 
 /// A running plan: owns its threads and everything they use. Any thread may call the const members
@@ -72,6 +76,11 @@ class RunSession {
   [[nodiscard]] std::vector<ThreadPlacementReport> thread_placements() const;
   /// Reads without stopping anything; allocates, and asks the system about each lane's thread.
   [[nodiscard]] RunCounters counters() const;
+  /// The last events of each lane, while it runs or after; no lanes unless
+  /// ObserveOptions::trace_events. Stops nothing; allocates.
+  [[nodiscard]] RunTrace trace() const;
+  /// The same as a file for Chrome's and Perfetto's viewers; errors are those of save_file().
+  expected<void, Error> write_trace(const std::filesystem::path& path) const;
 
   class State;  // private to the library
   explicit RunSession(std::unique_ptr<State> state) noexcept;

@@ -130,6 +130,19 @@ class Tensor {
   /// For exporters: as synchronize_for_consumer_stream(), for a consumer whose later streams nobody
   /// will name. A left out fence comes back (TensorPoolOptions::fused_stream).
   expected<void, Error> prepare_for_export(StreamRef stream) const noexcept;
+  /// For runtimes: who has the handle now (HeldSlot). `arm` as in TensorPoolOptions.
+  void note_queued(std::uint32_t arm, std::int64_t since_ns) const noexcept {
+    if (backing_ != nullptr) backing_->note_queued(arm, since_ns);
+  }
+  void note_taken(std::uint32_t arm) const noexcept {
+    if (backing_ != nullptr) backing_->note_taken(arm);
+  }
+  void note_gone(std::uint32_t arm) const noexcept {
+    if (backing_ != nullptr) backing_->note_gone(arm);
+  }
+  /// Whether readers are ordered after a device's writes by an event: false for a host writer, and
+  /// where the fence is left out.
+  [[nodiscard]] bool fenced() const noexcept { return backing_ != nullptr && backing_->fenced(); }
   /// For libraries that make tensors, to know their own again. Null for an empty handle.
   [[nodiscard]] const TensorBacking* backing() const noexcept { return backing_; }
   /// Takes over one reference. For libraries that make tensors.

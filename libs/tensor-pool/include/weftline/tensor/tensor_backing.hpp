@@ -11,6 +11,7 @@
 #include "weftline/core/tensor_layout.hpp"
 #include "weftline/cuda/memory_access.hpp"
 #include "weftline/cuda/stream_ref.hpp"
+#include "weftline/tensor/holder_notes.hpp"
 #include "weftline/tensor/host_wait_counters.hpp"
 #include "weftline/tensor/readiness.hpp"
 #include "weftline/tensor/release_set.hpp"
@@ -57,6 +58,26 @@ class alignas(64) TensorBacking {
   [[nodiscard]] MemoryKind memory_kind() const noexcept { return memory_kind_; }
   [[nodiscard]] Device* device() const noexcept { return device_; }
 
+  /// Whether readers have to be ordered after a device's writes, by an event.
+  [[nodiscard]] bool fenced() const noexcept {
+    return readiness_.kind() == Readiness::Kind::kRecorded;
+  }
+  /// A handle goes into the queue of that arm; its consumer takes it out. Nothing where nobody
+  /// keeps notes.
+  void note_queued(std::uint32_t arm, std::int64_t since_ns) noexcept {
+    if (notes_ != nullptr) notes_->queued(arm, since_ns);
+  }
+  void note_taken(std::uint32_t arm) noexcept {
+    if (notes_ != nullptr) notes_->taken(arm);
+  }
+  void note_gone(std::uint32_t arm) noexcept {
+    if (notes_ != nullptr) notes_->gone(arm);
+  }
+  /// At some moment during the call; for people.
+  [[nodiscard]] std::uint32_t handles() const noexcept {
+    return references_.load(std::memory_order_relaxed);
+  }
+
   /// For the one list that the backing's current owner keeps it on.
   TensorBacking* next{nullptr};
 
@@ -74,6 +95,9 @@ class alignas(64) TensorBacking {
   /// backing.
   void set_memory(MemoryKind kind, Device* device, std::byte* data,
                   HostWaitCounters& waits) noexcept;
+  /// Cold; they must outlive the backing.
+  void set_notes(HolderNotes& notes) noexcept { notes_ = &notes; }
+  [[nodiscard]] HolderNotes* notes() const noexcept { return notes_; }
   /// One reference, for the first handle.
   void begin_life(const TensorLayout& layout) noexcept {
     layout_ = layout;
@@ -132,6 +156,7 @@ class alignas(64) TensorBacking {
   Device* device_{nullptr};
   std::byte* data_{nullptr};
   HostWaitCounters* waits_{nullptr};
+  HolderNotes* notes_{nullptr};
   Readiness readiness_{};
   ReleaseSet releases_{};
   TensorLayout layout_{};

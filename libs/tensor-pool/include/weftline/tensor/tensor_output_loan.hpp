@@ -64,6 +64,8 @@ class TensorOutputLoan {
   template <class Fill>
   expected<void, Error> write_host_and_commit(Fill&& fill);
 
+  /// For runtimes: when it was borrowed (HeldSlot). Nothing for an empty loan.
+  void note_loaned(std::int64_t since_ns) noexcept;
   /// Whether the loan is one of this pool's slots; false for an empty one.
   [[nodiscard]] bool is_of(const TensorPool& pool) const noexcept;
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weftline/core/error.hpp"
 #include "weftline/core/memory_kind.hpp"
 #include "weftline/cuda/device.hpp"
+#include "weftline/tensor/holder_notes.hpp"
 #include "weftline/tensor/host_waits.hpp"
 #include "weftline/tensor/release_set.hpp"
 #include "weftline/tensor/tensor_output_loan.hpp"
@@ -31,6 +33,10 @@ struct TensorPoolOptions {
   /// Null: no proof. Not for kHost; must stay alive as long as the pool, and takes one more release
   /// stream.
   StreamRef fused_stream{};
+  /// The numbers of the arms that tensors of this pool go to, `arm_count` from `first_arm`, for
+  /// held_slots(). Without any, nobody keeps notes.
+  std::uint32_t first_arm{0};
+  std::uint32_t arm_count{0};
   /// Held until pool and handles are gone: the owner of the streams that may be registered on
   /// slots.
   std::shared_ptr<const void> keep_alive{};
@@ -45,6 +51,7 @@ struct TensorPoolUsage {
   std::uint32_t retiring{0};           ///< No handle left, device work not yet seen to have passed.
   std::uint32_t quarantined{0};        ///< Out of use: their work can't be proven complete.
   std::uint64_t loans{0};
+  std::uint64_t returns{0};   ///< Slots that were seen to be free again.
   std::uint64_t refusals{0};  ///< kResourceExhausted answers.
   HostWaits host_waits{};
 };
@@ -100,6 +107,10 @@ class TensorPool {
   [[nodiscard]] const TensorPoolOptions& options() const noexcept;
   /// From any thread.
   [[nodiscard]] TensorPoolUsage usage() const noexcept;
+  /// Usage::returns alone.
+  [[nodiscard]] std::uint64_t returns() const noexcept;
+  /// The slots that are out, and who noted that they have them. From any thread; allocates.
+  [[nodiscard]] std::vector<HeldSlot> held_slots() const;
 
   class Core;  // private to the library
 
