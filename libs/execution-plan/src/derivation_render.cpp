@@ -48,7 +48,7 @@ class Terms {
     return index ? records_.input_name({derivation_.output.vertex, *index}) : "?";
   }
   [[nodiscard]] std::string show(const TensorByteSpanDerivationNodePlanRecord& node) const {
-    const std::string value = show_number(node.resolved_value);
+    std::string value = show_number(node.resolved_value);
     const std::string left = term(node.left);
     switch (node.operation) {
       case Operation::kLiteral:
@@ -82,8 +82,9 @@ void render_byte_spans(std::string& out, const PlanRecords& records) {
     const std::string output = records.output_name(derivation.output);
     const std::string bytes = show_number(derivation.resolved_bytes);
     table.add_row({output, bytes, std::string(derivation_update_name(derivation.update))});
-    table.add_note("slot bytes of " + output + " = " + Terms(records, derivation).root() + " = " +
-                   bytes);
+    std::string note = "slot bytes of ";
+    note.append(output).append(" = ").append(Terms(records, derivation).root());
+    table.add_note(note.append(" = ").append(bytes));
   }
   out.append("\nDerived slot bytes\n").append(table.to_string());
 }

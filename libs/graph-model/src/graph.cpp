@@ -102,8 +102,8 @@ FlowHandle Graph::connect(const FlowSource& source, const FlowTarget& target,
     }
     if (const std::string conflicts = conflicts_between(flow.source, each); !conflicts.empty()) {
       refuse("TENSOR_CONTRACT_CONFLICT",
-             place + ": " + conflicts +
-                 "; state the same on both sides, or put an operator between them that converts");
+             std::string(place).append(": ").append(conflicts).append(
+                 "; state the same on both sides, or put an operator between them that converts"));
     }
     if (options.queue_depth == 0U) {
       refuse("GRAPH_QUEUE_DEPTH_ZERO",

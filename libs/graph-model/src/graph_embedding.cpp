@@ -58,9 +58,10 @@ void require_exportable(const GraphState& graph, const std::string& name, bool i
   std::set<AuthoredPort> once;
   for (const AuthoredPort& port : ports) {
     if (once.insert(port).second && !graph.exported_ports.contains({is_output, port})) continue;
-    refuse("GRAPH_EXPORT_DUPLICATE", "an " + direction + " of operator " + graph.path(port) +
-                                         " is exported twice, last as \"" + name +
-                                         "\"; one name a port");
+    std::string message = "an ";
+    message.append(direction).append(" of operator ").append(graph.path(port));
+    message.append(" is exported twice, last as \"").append(name).append("\"; one name a port");
+    refuse("GRAPH_EXPORT_DUPLICATE", message);
   }
 }
 

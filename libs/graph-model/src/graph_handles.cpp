@@ -101,8 +101,8 @@ PartitionHandle& PartitionHandle::include_all() {
   const auto graph = GraphState::lock(graph_);
   graph->require_open();
   graph->require_outermost("a partition that includes all");
-  if (graph->include_all && *graph->include_all != index_) {
-    refuse("GRAPH_PARTITION_CONFLICT", "partition \"" + graph->partitions[*graph->include_all] +
+  if (const auto& other = graph->include_all; other && *other != index_) {
+    refuse("GRAPH_PARTITION_CONFLICT", "partition \"" + graph->partitions[*other] +
                                            "\" includes all already, so \"" +
                                            graph->partitions[index_] + "\" can't");
   }

@@ -32,6 +32,7 @@ MemoryKind kind_of(const ParamScalar& value) {
 
 std::vector<Case> direct_cases(const ParamFieldDescriptor& field) {
   std::vector<Case> cases;
+  cases.reserve(field.choices.size());
   for (const auto& choice : field.choices) cases.push_back({choice.value, kind_of(choice.value)});
   return cases;
 }

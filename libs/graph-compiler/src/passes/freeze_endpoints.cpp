@@ -207,8 +207,9 @@ class Endpoints {
     EndpointRecord record = endpoint_record(snapshot.uri, snapshot.options, snapshot.payload,
                                             TopicDirection::kImport, topic);
     const auto& given = snapshot.options.bounds.subscriber.max_borrowed_samples;
-    if (!given) record.max_borrowed_samples = std::max(record.max_borrowed_samples, held);
-    if (given && held > *given) {
+    if (!given) {
+      record.max_borrowed_samples = std::max(record.max_borrowed_samples, held);
+    } else if (held > *given) {
       state_.error("IMPORT_BORROWS_EXCEEDED", place(topic),
                    "the topic's inputs hold up to " + std::to_string(held) +
                        " samples together, max_borrowed_samples is " + std::to_string(*given),

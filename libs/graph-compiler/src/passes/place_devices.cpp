@@ -182,7 +182,8 @@ class Placement {
       if (reported || has_bound_output(op)) return;
       state_.error("DEVICE_UNRESOLVED", state_.plan.output_name(output),
                    "nothing says on which device the " +
-                       std::string(memory_kind_name(*stated_kind(op.outputs[port]))) +
+                       std::string(memory_kind_name(
+                           stated_kind(op.outputs[port]).value_or(MemoryKind::kUnknown))) +
                        " memory is that this output passes through; where the operator's inputs "
                        "are says nothing about it",
                    "add " + OutputBindings::call(op, port));

@@ -153,7 +153,8 @@ class Boundaries {
         topic.device = found->second;
         continue;
       }
-      const MemoryKind kind = state_.graph.imports[index].options.tensor->memory_kind;
+      const auto& tensor = state_.graph.imports[index].options.tensor;
+      const MemoryKind kind = tensor ? tensor->memory_kind : MemoryKind::kUnknown;
       state_.error("DEVICE_UNRESOLVED", place(topic),
                    "nothing says which device takes the topic's " +
                        std::string(memory_kind_name(kind)) + " tensors",

@@ -123,7 +123,7 @@ class PortResolver {
   }
 
   void history(OutputPortRecord& port, const std::set<PortRef>& exported) {
-    const std::uint32_t depth = *given_.late_joiner_history_depth;
+    const std::uint32_t depth = given_.late_joiner_history_depth.value_or(0);
     record(PortFact::kLateJoinerHistoryDepth, Layer::kGraph, text(depth));
     if (exported.contains(given_.port)) {
       port.late_joiner_history_depth = depth;

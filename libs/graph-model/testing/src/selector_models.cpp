@@ -30,11 +30,11 @@ std::vector<ModelSample> LatestWithinModel::select(ModelInput& input, std::int64
     if (!capture) return {};
     if (*capture > reference_ns) break;
     input.waiting.pop_front();
-    if (!latest_ || *capture >= *latest_->capture_ns) latest_ = head;
+    if (!latest_ || *capture >= latest_->capture_ns.value_or(*capture)) latest_ = head;
   }
   if (!latest_) return {};
   note_held(1);
-  if (reference_ns - *latest_->capture_ns > max_age_ns_) return {};
+  if (reference_ns - latest_->capture_ns.value_or(reference_ns) > max_age_ns_) return {};
   return {*latest_};
 }
 
