@@ -72,39 +72,61 @@ Outcome outcome_of(const Promise& promise) {
 
 }  // namespace
 
-TEST_CASE("a contract that this runtime does not run is refused before anything starts") {
-  using namespace std::chrono_literals;
-  const auto refused = [](const Promise& promise, std::string_view place) {
-    const Outcome outcome = outcome_of(promise);
-    CHECK(outcome.token == "RUN_CONTRACT_UNSUPPORTED");
-    CHECK(outcome.place == place);
-    CHECK(outcome.starts == 0);
+TEST_CASE("a plan whose records contradict each other is refused before anything starts") {
+  using weftline::PlanRecords;
+  using weftline::TemporalRecordTriggerKind;
+  const auto refused = [](const std::function<void(PlanRecords&)>& change, std::string_view token,
+                          std::string_view place) {
+    const auto starts = std::make_shared<int>(0);
+    weftline::Graph graph{"contracts"};
+    const auto left = graph.op<Ticker>("left");
+    const auto right = graph.op<Ticker>("right");
+    const auto taker = graph.op<Taker>(
+        "taker",
+        [](const Taker& op) {
+          return Contract()
+              .trigger(weftline::OnEach{op.a})
+              .select(op.b, weftline::DrainAll{.max_samples = 2},
+                      weftline::ReuseLast{.max_reuses = 1});
+        },
+        starts);
+    graph.add_flow(left->out, taker->a);
+    graph.add_flow(right->out, taker->b);
+    const auto plan = compiled(graph);
+    PlanRecords records = plan.records();
+    change(records);
+    std::vector<weftline::OperatorFactory> operators;
+    for (const auto& op : plan.operators()) operators.push_back(plan.operator_factory(op.id));
+    const auto session = weftline::run_async(weftline::ExecutionPlan(
+        std::move(records), std::move(operators), {plan.clock_factory(weftline::ClockId{0})}));
+    REQUIRE(run_to_end(session) == weftline::RunTermination::kFailed);
+    CHECK(session.diagnostics().at(0).error.token == token);
+    CHECK(session.diagnostics().at(0).place == place);
+    CHECK(*starts == 0);
+  };
+  const auto taker_of = [](PlanRecords& plan) -> auto& { return plan.operators[2]; };
+  const auto selection_of_b = [](PlanRecords& plan) -> auto& {
+    return plan.edge_selections[plan.edge_selections[0].triggering ? 1 : 0];
   };
   refused(
-      [](const Taker& taker) {
-        return Contract()
-            .trigger(weftline::OnEach{taker.a})
-            .select(taker.b, weftline::LatestWithin{.max_age = 1ms});
+      [&](PlanRecords& plan) {
+        taker_of(plan).trigger.kind = TemporalRecordTriggerKind::kPredicate;
       },
-      "taker.b");
+      "RUN_CONTRACT_UNSUPPORTED", "taker");
+  refused([&](PlanRecords& plan) { taker_of(plan).trigger.inputs = {7}; }, "RUN_CONTRACT_INVALID",
+          "taker");
+  refused([&](PlanRecords& plan) { plan.operators[0].trigger.period_ns = 0; },
+          "RUN_CONTRACT_INVALID", "left");
   refused(
-      [](const Taker& taker) {
-        return Contract()
-            .trigger(
-                weftline::OnWindow{.anchor = taker.a, .max_wait = 1ms, .max_pending_windows = 1})
-            .select(taker.b, weftline::DrainAll{.max_samples = 1});
+      [&](PlanRecords& plan) {
+        taker_of(plan).trigger.kind = TemporalRecordTriggerKind::kNotified;
+        taker_of(plan).trigger.inputs.clear();
       },
-      "taker");
-  refused(
-      [](const Taker& taker) {
-        return Contract()
-            .trigger(weftline::OnAnyInput{})
-            .select(taker.b, weftline::Exact{}, weftline::ReuseLast{.max_reuses = 1});
-      },
-      "taker.b");
-  refused(
-      [](const Taker&) { return Contract().max_start_delay(1ms, weftline::OnViolation::kReport); },
-      "taker");
+      "RUN_CONTRACT_INVALID", "taker");
+  refused([&](PlanRecords& plan) { selection_of_b(plan).triggering = true; },
+          "RUN_CONTRACT_INVALID", "taker.b");
+  refused([&](PlanRecords& plan) { selection_of_b(plan).reuse_cache = 1; }, "RUN_CONTRACT_INVALID",
+          "taker.b");
 }
 
 TEST_CASE("a contract that says what is so anyway is run") {

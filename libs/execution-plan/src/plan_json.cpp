@@ -47,7 +47,8 @@ JsonText json(const PayloadIdentity& identity) {
 }
 
 static JsonText json(const ClockPlanRecord& clock) {
-  return Object{{"id", json(clock.id)},
+  return Object{{"external_driver_admitted", clock.external_driver_admitted},
+                {"id", json(clock.id)},
                 {"independent_progress", clock.independent_progress},
                 {"is_default", clock.is_default},
                 {"name", text(clock.name)},

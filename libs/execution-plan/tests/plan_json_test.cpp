@@ -21,8 +21,9 @@ TEST_CASE("each record is written with all its fields, keys sorted, absent value
   CHECK(dump(plan, "version") == "2");
   CHECK(dump(plan, "accepted") == "true");
   CHECK(dump(plan, "graph_name") == R"("sample")");
-  CHECK(dump(plan, "clocks") ==
-        R"([{"id":0,"independent_progress":true,"is_default":true,"name":"wall","steady":true}])");
+  CHECK(
+      dump(plan, "clocks") ==
+      R"([{"external_driver_admitted":false,"id":0,"independent_progress":true,"is_default":true,"name":"wall","steady":true}])");
   CHECK(dump(plan, "payload_edges") ==
         R"([{"crosses_partitions":false,"depth_origin":"default","edge":0,"queue_depth":4,)"
         R"("queue_policy":"blocking","source":{"port":0,"vertex":0},)"
@@ -185,7 +186,7 @@ TEST_CASE("equal records give equal bytes, and the digest is that of the bytes")
   CHECK(plan_digest(sample_plan()) == digest_text(sha256(text)));
   CHECK(text.starts_with("{\n  \"accepted\": true,\n"));
   CHECK(text.ends_with("\n  \"version\": 2\n}\n"));
-  CHECK(text.find("\n  \"clocks\": [\n    {\"id\":0,\"independent_progress\":true,") !=
+  CHECK(text.find("\n  \"clocks\": [\n    {\"external_driver_admitted\":false,\"id\":0,") !=
         std::string::npos);
 }
 

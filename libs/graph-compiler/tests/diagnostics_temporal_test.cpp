@@ -104,18 +104,18 @@ std::vector<DiagnosticCase> temporal_diagnostic_cases() {
                .max_samples = 4}),
        "error CONTRACT_BRACKET_INVALID at join.right: a window from -5 ns before to 7 ns after the "
        "reference. Fix: give lookbehind and lookahead 0 or more, and one of them at least 1 ns\n"},
-      {"OnClock on a clock that somebody drives",
+      {"OnClock on a clock that nobody drives",
        changed(
            linear(),
            [](TestGraph& graph) { graph.snapshot().clocks.front().independent_progress = false; }),
        "error CONTRACT_CLOCK_NOT_INDEPENDENT at a: OnClock ticks on the default clock \"clock\", "
-       "whose time does not go on by itself, so no lane can sleep until a tick. Fix: make a clock "
-       "with independent_progress() the default, or trigger by an input\n"},
-      {"OnWindow on a clock that somebody drives", waiting("manual"),
+       "whose time goes on neither by itself nor by a driver, so no lane can sleep until a tick. "
+       "Fix: make a clock with independent_progress() or a driver() the default, or trigger by an "
+       "input\n"},
+      {"OnWindow on a clock that nobody drives", waiting("manual"),
        "error CONTRACT_CLOCK_NOT_INDEPENDENT at join: OnWindow waits on the clock \"manual\", "
-       "whose "
-       "time does not go on by itself, so no lane can sleep until its wait is over. Fix: name a "
-       "wait_clock with independent_progress()\n"},
+       "whose time goes on neither by itself nor by a driver, so no lane can sleep until its wait "
+       "is over. Fix: name a wait_clock with independent_progress() or a driver()\n"},
       {"OnWindow on a clock that is not there", waiting("Manual"),
        "error CONTRACT_CLOCK_UNKNOWN at join: it names the clock \"Manual\", which the graph does "
        "not have. Fix: add_clock() it, or give the ClockKey another name\n"},

@@ -156,9 +156,11 @@ ClockHandle Graph::add_clock(std::string name, ClockFactory factory) {
     refuse("GRAPH_NAME_DUPLICATE",
            "two clocks are called \"" + name + "\"; give each its own name");
   }
-  const bool independent = factory()->independent_progress();
+  const std::unique_ptr<Clock> sample = factory();
+  const bool independent = sample->independent_progress();
+  const bool driven = sample->driver() != nullptr;
   state_->clock_names.insert(name);
-  state_->clocks.push_back({std::move(name), std::move(factory), independent});
+  state_->clocks.push_back({std::move(name), std::move(factory), independent, driven});
   return {state_, static_cast<std::uint32_t>(state_->clocks.size() - 1)};
 }
 

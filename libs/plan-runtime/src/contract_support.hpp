@@ -8,10 +8,10 @@
 
 namespace weftline::runtime {
 
-/// Whether this runtime can run every contract of the plan: the triggers OnEach, OnAnyInput,
-/// OnClock and OnAligned, each input taken as the trigger pins it. kNotSupported
-/// (RUN_CONTRACT_UNSUPPORTED) names the first fact that it can't, and `place` the operator; asked
-/// before anything is made.
+/// Whether every trigger and selection of the plan can be run; asked before anything is made. A
+/// plan is data, and may come from anywhere: kIncompatible (RUN_CONTRACT_INVALID) for records that
+/// compile() does not make, kNotSupported (RUN_CONTRACT_UNSUPPORTED) for a trigger that this
+/// version does not have. `place` names the operator or input.
 [[nodiscard]] expected<void, Error> check_contracts_supported(const PlanRecords& plan,
                                                               std::string& place);
 

@@ -136,7 +136,7 @@ class EdgeQueue {
     return dropped_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t depth_now() const noexcept;
-  /// The producer has closed it; samples may still be queued.
+  /// The producer has closed it; what it pushed before is seen by a look that comes after this one.
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_seq_cst); }
   [[nodiscard]] bool abandoned() const noexcept {
     return abandoned_.load(std::memory_order_seq_cst);

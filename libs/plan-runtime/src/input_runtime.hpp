@@ -1,58 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
+#include "compute_scope.hpp"
 #include "counter.hpp"
-#include "edge_queue.hpp"
+#include "input_queue.hpp"
 #include "operator_probe.hpp"
+#include "selector_state.hpp"
 #include "weftline/graph/port_binding.hpp"
-#include "weftline/plan/plan_records.hpp"
 
 namespace weftline::runtime {
 
-/// One input of a running operator: selects the head of its edge for an activation and hands it to
-/// `receive()`. Lives on the operator's lane.
+/// One input of a running operator: what an activation selects from it, and what `receive()` gives
+/// out. Lives on the operator's lane.
+///
+/// An activation goes through it in this order: the trigger takes a sample (select_head,
+/// select_held), or the selector does (select_side); settle() applies the policy for missing data;
+/// prepare() makes ready what compute() may receive; finish() ends it.
 class InputRuntime final : public InputBinding {
  public:
-  InputRuntime(const InputPortRecord& record, const PayloadOps& ops, StreamRef stream) noexcept
-      : record_(record), ops_(ops), stream_(stream) {}
-  void connect(EdgeQueue& edge) noexcept { edge_ = &edge; }
+  struct Options {
+    const InputPortRecord* record{nullptr};
+    const PayloadOps* ops{nullptr};
+    StreamRef stream{};
+    EdgeSelectionRecord selection{};
+    const ComputeScope* scope{nullptr};
+  };
+  explicit InputRuntime(const Options& options);
+  void connect(EdgeQueue& edge) noexcept { queue_.connect(edge); }
   void use_probe(OperatorProbe& probe, std::uint32_t port) noexcept {
     probe_ = &probe;
     port_ = port;
   }
-  [[nodiscard]] const std::string& name() const noexcept { return record_.name; }
+  [[nodiscard]] const std::string& name() const noexcept { return queue_.name(); }
+  [[nodiscard]] InputQueue& queue() noexcept { return queue_; }
+
+  // For the trigger.
 
   /// The head, if there is one. Stays queued.
-  [[nodiscard]] const SampleMetadata* head() noexcept { return edge_->front().metadata; }
-  [[nodiscard]] bool ended() noexcept { return edge_->ended(); }
+  [[nodiscard]] const SampleMetadata* head() noexcept { return queue_.head(); }
+  [[nodiscard]] bool ended() noexcept { return queue_.exhausted(); }
   /// The end of the stream is queued, maybe behind samples.
-  [[nodiscard]] bool closing() const noexcept { return edge_->closed(); }
+  [[nodiscard]] bool closing() const noexcept { return queue_.closed(); }
   /// From now on heads are only discarded.
-  void abandon() noexcept { edge_->abandon(); }
-  /// Takes the head for this activation: checks a tensor against the port's contract
-  /// (kProtocolError) and orders it on the operator's stream, before compute() can see it.
-  [[nodiscard]] expected<void, Error> select() noexcept;
-  /// After compute(): drops what it did not receive.
-  void finish_activation() noexcept;
-  /// Drops the head unseen.
-  void discard_head() noexcept { edge_->pop(); }
-
-  [[nodiscard]] InputState state() const noexcept override {
-    return selected_ ? InputState::kSelected : InputState::kNotSelected;
+  void abandon() noexcept { queue_.abandon(); }
+  /// Drops the head unseen; the caller counts it.
+  void discard_head() noexcept { queue_.pop(); }
+  /// The head is this activation's.
+  [[nodiscard]] expected<void, Error> select_head() noexcept;
+  /// Moves the head out of the queue, for a later select_held(); as many as the plan's
+  /// pending_cache.
+  [[nodiscard]] expected<void, Error> hold_head() noexcept;
+  [[nodiscard]] const SampleCache& held() const noexcept { return held_; }
+  /// Drops the oldest that is held: no activation gets it.
+  void drop_held() noexcept { held_.pop_front(); }
+  /// The oldest that is held is this activation's.
+  void select_held() noexcept;
+  /// See SelectorState.
+  [[nodiscard]] expected<bool, Error> complete(std::int64_t reference_ns) noexcept {
+    return selector_->complete(queue_, reference_ns);
   }
+
+  // For the operator.
+
+  /// The trigger does not wait for it.
+  [[nodiscard]] bool is_side() const noexcept { return selector_ != nullptr; }
+  [[nodiscard]] bool has_policy() const noexcept { return selection_.missing.has_value(); }
+  /// prepare() has something to do.
+  [[nodiscard]] bool needs_preparation() const noexcept {
+    return queue_.ops().is_tensor || is_side() || selection_.pending_cache > 0 ||
+           selection_.reuse_cache > 0;
+  }
+  [[nodiscard]] InputSelectorKind selector() const noexcept { return selection_.selector; }
+  [[nodiscard]] expected<void, Error> select_side(std::int64_t reference_ns) noexcept;
+  /// Fills in for what is missing; false when there is no activation without it. kNotReady
+  /// (RUN_SAMPLE_MISSING) where the policy fails the run.
+  [[nodiscard]] expected<bool, Error> settle() noexcept;
+  /// The activation runs: orders selected tensors on the operator's stream, and remembers what may
+  /// be reused.
+  [[nodiscard]] expected<void, Error> prepare() noexcept;
+  /// After compute(), or where it is skipped: drops what is used up. `ran`: what was not received
+  /// counts as unread.
+  void finish(bool ran) noexcept;
+  /// Destroys what is held outside the queue; when the lane does not run.
+  void clear() noexcept;
+
+  SelectionStatus selection() const noexcept override { return status_; }
   expected<void, Error> receive(void* value, SampleMetadata& metadata) noexcept override;
+  expected<SampleCells, Error> receive_batch() noexcept override;
+
+  // Any thread.
 
   [[nodiscard]] std::uint64_t unread() const noexcept { return unread_.read(); }
+  [[nodiscard]] std::uint64_t passed_over() const noexcept { return queue_.passed_over(); }
+  /// Candidates that this input suppressed.
+  [[nodiscard]] std::uint64_t skips() const noexcept { return skips_.read(); }
+  [[nodiscard]] std::uint64_t reuses() const noexcept { return reused_.read(); }
 
  private:
-  const InputPortRecord& record_;
-  const PayloadOps& ops_;
+  [[nodiscard]] bool fresh() const noexcept { return status_.state == InputState::kSelected; }
+  void found(std::uint32_t count) noexcept {
+    status_ = {InputState::kSelected, SelectionReason::kFound, count};
+    received_ = false;
+  }
+  /// Of one sample, before an activation is given it for the first time.
+  [[nodiscard]] expected<void, Error> give(const void* value, const SampleMetadata& metadata,
+                                           const FlowStamp* stamp) noexcept;
+  void remember() noexcept;
+  [[nodiscard]] expected<void, Error> refusal(SelectionCardinality asked) noexcept;
+
+  InputQueue queue_;
   const StreamRef stream_;
-  EdgeQueue* edge_{nullptr};
+  const EdgeSelectionRecord selection_;
+  const ComputeScope& scope_;
+  const std::unique_ptr<SelectorState> selector_;  ///< Null: the trigger waits for this input.
+  SampleCache held_;                               ///< OnWindow's anchors.
+  SampleCache last_;                               ///< ReuseLast: what was selected last.
+  std::uint32_t reuses_in_a_row_{0};
+  Selected selected_{};
+  SelectionStatus status_{};
+  bool received_{false};
   OperatorProbe* probe_{nullptr};  ///< Null unless the run is observed.
   std::uint32_t port_{0};
-  bool selected_{false};
   Counter unread_{};
+  Counter skips_{};
+  Counter reused_{};
 };
 
 }  // namespace weftline::runtime

@@ -29,6 +29,22 @@ void pause_core() noexcept {
 
 }  // namespace
 
+expected<void, Error> Lane::add(OperatorRuntime& member) {
+  members_.push_back(&member);
+  polls_sources_ = polls_sources_ || member.must_poll();
+  const bool watches = member.record().trigger.kind == TemporalRecordTriggerKind::kReadable;
+  if (watches) WEFTLINE_TRY(parker_->make_pollable());
+  if (parker_->event() < 0) return {};
+  watched_.assign(members_.size() + 1, {.fd = -1, .events = POLLIN, .revents = 0});
+  watched_.front().fd = parker_->event();
+  return {};
+}
+
+void Lane::wake_by(ClockDriver& driver) {
+  drivers_.push_back(driver.subscribe(
+      {[](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); }, parker_.get()}));
+}
+
 void Lane::launch(const std::optional<ThreadPlacement>& asked, bool core_for_each_lane) {
   thread_.launch("partition " + name_, asked, [this] { run(); });
   wake_mode_ = placement().accepted.wake_mode;
@@ -63,7 +79,7 @@ bool Lane::step_all() noexcept {
 }
 
 void Lane::wait_for_work() noexcept {
-  if (wake_mode_ == WakeMode::kBusyPoll) {
+  if (wake_mode_ == WakeMode::kBusyPoll || must_poll()) {
     pause_core();
     return;
   }
@@ -71,7 +87,7 @@ void Lane::wait_for_work() noexcept {
     spin_wakes_.add();
     return;
   }
-  if (parker_.take_notification()) return;
+  if (parker_->take_notification()) return;
   // Nothing was pending, so whatever changes from here on notifies; whatever changed before is seen
   // now.
   if (!control_.gate().open() || step_all()) return;
@@ -81,7 +97,7 @@ void Lane::wait_for_work() noexcept {
 bool Lane::spin() noexcept {
   for (int round = 0; round < spin_rounds_; ++round) {
     pause_core();
-    if (parker_.take_notification()) return true;
+    if (parker_->take_notification()) return true;
   }
   return false;
 }
@@ -100,13 +116,27 @@ void Lane::park() noexcept {
   }
   parks_.add();
   const std::int64_t began = trace_ != nullptr ? RealtimeClock{}.now_ns() : 0;
-  const bool woken = parker_.park(deadline);
+  const bool woken = sleep_until(deadline);
   if (woken) wakes_.add();
   if (trace_ == nullptr) return;
   trace_->record({.kind = TraceEventKind::kPark,
                   .begin_ns = began,
                   .end_ns = RealtimeClock{}.now_ns(),
                   .value = woken ? 1U : 0U});
+}
+
+bool Lane::must_poll() const noexcept {
+  return polls_sources_ && std::ranges::any_of(members_, [](const OperatorRuntime* member) {
+           return member->must_poll();
+         });
+}
+
+bool Lane::sleep_until(std::optional<std::int64_t> deadline_ns) noexcept {
+  if (watched_.empty()) return parker_->park(deadline_ns);
+  for (std::size_t index = 0; index < members_.size(); ++index) {
+    watched_[index + 1].fd = members_[index]->watched_descriptor();
+  }
+  return parker_->park_watching(deadline_ns, watched_);
 }
 
 LaneCounters Lane::counters() const {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "placed_thread.hpp"
 #include "run_control.hpp"
 #include "trace_ring.hpp"
+#include "weftline/core/clock_driver.hpp"
 
 namespace weftline::runtime {
 
@@ -28,11 +32,18 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  [[nodiscard]] Parker& parker() noexcept { return parker_; }
+  [[nodiscard]] Parker& parker() noexcept { return *parker_; }
   /// May be null.
   void use_trace(TraceRing* trace) noexcept { trace_ = trace; }
-  void add(OperatorRuntime& member) { members_.push_back(&member); }
+  /// For a source's handles, which may outlive the lane: they keep what they wake.
+  [[nodiscard]] ReadinessWake readiness_wake() const noexcept {
+    return {parker_, [](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); }};
+  }
+  /// Before start(). An error when the lane would have to watch a descriptor and can't.
+  [[nodiscard]] expected<void, Error> add(OperatorRuntime& member);
   void add(ImportRuntime& import) { imports_.push_back(&import); }
+  /// Each advance of `driver` wakes the lane; before start(). It outlives the lane.
+  void wake_by(ClockDriver& driver);
 
   /// Makes the thread and returns when it has taken its place; it waits there. A lane that would
   /// spin only does so where there is a core for each lane: it would keep another from running.
@@ -56,6 +67,9 @@ class Lane {
   void wait_for_work() noexcept;
   [[nodiscard]] bool spin() noexcept;
   void park() noexcept;
+  [[nodiscard]] bool must_poll() const noexcept;
+  /// True when it was a wake, or a descriptor.
+  [[nodiscard]] bool sleep_until(std::optional<std::int64_t> deadline_ns) noexcept;
 
   const PartitionId partition_;
   const std::string name_;
@@ -63,7 +77,11 @@ class Lane {
   std::vector<ImportRuntime*> imports_{};
   std::vector<OperatorRuntime*> members_{};
   TraceRing* trace_{nullptr};
-  Parker parker_{};
+  const std::shared_ptr<Parker> parker_{std::make_shared<Parker>()};
+  /// The parker's event, and a descriptor for each member; empty where none ever has one.
+  std::vector<pollfd> watched_{};
+  std::vector<ClockDriver::Subscription> drivers_{};
+  bool polls_sources_{false};  ///< Some member may have to be polled.
   WakeMode wake_mode_{WakeMode::kPark};
   int spin_rounds_{0};
   bool finished_{false};

@@ -25,4 +25,34 @@ PortRateView OperatorContext::rate(const OutputPort& output) const noexcept {
   return own && at < rates_.size() ? view_of(rates_[at]) : PortRateView{};
 }
 
+expected<void, Error> OperatorContext::own(const ReadinessSourceRef& source) const {
+  const auto& declared = spec_.sources();
+  const std::uint32_t index = source.index();
+  if (source_ != nullptr && index < declared.size() && declared[index].ref == &source) return {};
+  return fail(ErrorCode::kInvalidArgument, "SOURCE_FOREIGN",
+              "this operator's setup() has not declared that source");
+}
+
+expected<NotificationSender, Error> OperatorContext::notification_sender(
+    const NotificationSourceRef& source) {
+  WEFTLINE_TRY(own(source));
+  return source_->sender();
+}
+
+expected<Doorbell, Error> OperatorContext::doorbell(const DoorbellSourceRef& source) {
+  WEFTLINE_TRY(own(source));
+  return source_->doorbell();
+}
+
+expected<void, Error> OperatorContext::bind_readable(const ReadableSourceRef& source,
+                                                     int descriptor) {
+  WEFTLINE_TRY(own(source));
+  return source_->bind(descriptor);
+}
+
+expected<void, Error> OperatorContext::bind_spin(const SpinSourceRef& source, SpinProbe probe) {
+  WEFTLINE_TRY(own(source));
+  return source_->bind(probe);
+}
+
 }  // namespace weftline::runtime

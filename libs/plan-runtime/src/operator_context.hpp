@@ -5,6 +5,7 @@
 #include <span>
 
 #include "run_control.hpp"
+#include "source_runtime.hpp"
 #include "weftline/cuda/device.hpp"
 #include "weftline/graph/execution_context.hpp"
 #include "weftline/graph/operator_spec.hpp"
@@ -22,6 +23,7 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
     RunControl* control{nullptr};
     /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
     std::span<const PortRatePlanRecord> rates{};
+    SourceRuntime* source{nullptr};  ///< Null: it has none.
   };
   /// `spec` is what setup() declared, and stays where it is.
   OperatorContext(Options options, const OperatorSpec& spec) noexcept
@@ -30,19 +32,16 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
         stream_(options.stream),
         clock_(options.clock),
         control_(*options.control),
-        rates_(options.rates) {}
+        rates_(options.rates),
+        source_(options.source) {}
 
-  /// What the next compute() sees of its activation.
-  void activate(ActivationReason reason, TimePoint time) noexcept {
-    reason_ = reason;
-    activation_time_ = time;
-  }
+  /// What the next compute() sees of itself.
+  [[nodiscard]] Activation& next_activation() noexcept { return activation_; }
 
   /// Stays where it is.
-  [[nodiscard]] const TimePoint& time_of_activation() const noexcept { return activation_time_; }
+  [[nodiscard]] const TimePoint& time_of_activation() const noexcept { return activation_.time; }
 
-  ActivationReason activation_reason() const noexcept override { return reason_; }
-  TimePoint activation_time() const noexcept override { return activation_time_; }
+  const Activation& activation() const noexcept override { return activation_; }
   StreamRef cuda_stream() const noexcept override { return stream_; }
   ClockRef clock() const noexcept override { return clock_; }
   bool stop_requested() const noexcept override { return control_.stopping(); }
@@ -50,16 +49,23 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   PortRateView rate(const InputPort& input) const noexcept override;
   PortRateView rate(const OutputPort& output) const noexcept override;
   Device* device() const noexcept override { return device_.get(); }
+  expected<NotificationSender, Error> notification_sender(
+      const NotificationSourceRef& source) override;
+  expected<Doorbell, Error> doorbell(const DoorbellSourceRef& source) override;
+  expected<void, Error> bind_readable(const ReadableSourceRef& source, int descriptor) override;
+  expected<void, Error> bind_spin(const SpinSourceRef& source, SpinProbe probe) override;
 
  private:
+  [[nodiscard]] expected<void, Error> own(const ReadinessSourceRef& source) const;
+
   const OperatorSpec& spec_;
   const std::shared_ptr<Device> device_;
   const StreamRef stream_;
   const ClockRef clock_;
   RunControl& control_;
   const std::span<const PortRatePlanRecord> rates_;
-  ActivationReason reason_{ActivationReason::kInput};
-  TimePoint activation_time_{};
+  SourceRuntime* const source_;
+  Activation activation_{};
 };
 
 }  // namespace weftline::runtime

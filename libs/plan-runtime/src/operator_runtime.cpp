@@ -28,7 +28,22 @@ std::string setup_change(const OperatorPlanRecord& planned, const OperatorSpec& 
     return std::string();
   };
   std::string change = compare("input", planned.inputs, declared.inputs());
-  return change.empty() ? compare("output", planned.outputs, declared.outputs()) : change;
+  if (change.empty()) change = compare("output", planned.outputs, declared.outputs());
+  if (change.empty() && planned.sources.size() != declared.sources().size()) {
+    change = std::to_string(declared.sources().size()) + " readiness sources, the plan has " +
+             std::to_string(planned.sources.size());
+  }
+  return change;
+}
+
+std::unique_ptr<SourceRuntime> make_source(const OperatorPlanRecord& record, ReadinessWake wake) {
+  using Kind = TemporalRecordTriggerKind;
+  const TemporalTriggerPlanRecord& trigger = record.trigger;
+  const bool waits_for_source = trigger.kind == Kind::kReadable ||
+                                trigger.kind == Kind::kNotified ||
+                                trigger.kind == Kind::kDoorbell || trigger.kind == Kind::kSpin;
+  if (!waits_for_source) return nullptr;
+  return std::make_unique<SourceRuntime>(record.sources[trigger.source], std::move(wake));
 }
 
 }  // namespace
@@ -39,31 +54,43 @@ OperatorRuntime::OperatorRuntime(Options options)
       device_(std::move(options.device)),
       stream_(options.stream),
       clock_(options.clock),
+      trigger_clock_(options.trigger_clock.value_or(options.clock)),
       control_(*options.control),
+      source_(make_source(record_, std::move(options.wake))),
       context_({.device = device_,
                 .stream = stream_,
                 .clock = clock_,
                 .control = &control_,
-                .rates = options.rates},
-               spec_) {
+                .rates = options.rates,
+                .source = source_.get()},
+               spec_),
+      calls_left_(record_.trigger.complete_after_computes) {
   instance_->setup(spec_);
   if (const std::string change = setup_change(record_, spec_); !change.empty()) {
     throw RuntimeError(
         {ErrorCode::kFailure, "RUN_SETUP_CHANGED",
          "setup() declared " + change + "; it must declare the same each time it is called", 0});
   }
+  options.selections.resize(record_.inputs.size());
   for (std::size_t port = 0; port < spec_.inputs().size(); ++port) {
     const InputDeclaration& declared = spec_.inputs()[port];
-    inputs_.push_back(std::make_unique<InputRuntime>(record_.inputs[port], *declared.ops, stream_));
-    declared.port->bind(inputs_.back().get());
+    declared.port->bind(&inputs_.add(std::make_unique<InputRuntime>(
+        InputRuntime::Options{.record = &record_.inputs[port],
+                              .ops = declared.ops,
+                              .stream = stream_,
+                              .selection = std::move(options.selections[port]),
+                              .scope = &scope_})));
   }
   for (std::size_t port = 0; port < spec_.outputs().size(); ++port) {
     const OutputDeclaration& declared = spec_.outputs()[port];
-    outputs_.push_back(
-        std::make_unique<OutputRuntime>(record_.outputs[port], *declared.ops, stream_, clock_));
+    outputs_.push_back(std::make_unique<OutputRuntime>(record_.outputs[port], *declared.ops,
+                                                       stream_, clock_, scope_));
     declared.port->bind(outputs_.back().get());
   }
-  trigger_ = make_trigger(record_.trigger, inputs_);
+  trigger_ = make_trigger({.record = record_.trigger,
+                           .inputs = inputs_,
+                           .clock = trigger_clock_,
+                           .source = source_.get()});
 }
 
 bool OperatorRuntime::start() {
@@ -80,7 +107,19 @@ bool OperatorRuntime::start() {
   return true;
 }
 
+bool OperatorRuntime::arm() noexcept {
+  if (source_) {
+    if (auto armed = source_->arm(); !armed) {
+      control_.fail(record_.path, std::move(armed).error());
+      return false;
+    }
+  }
+  trigger_->start(clock_.now().timestamp_ns);
+  return true;
+}
+
 void OperatorRuntime::stop() noexcept {
+  if (source_) source_->close();
   if (!started_) return;
   started_ = false;
   auto result = guarded("OPERATOR_STOP_THREW", [&]() -> expected<void, Error> {
@@ -93,7 +132,7 @@ void OperatorRuntime::stop() noexcept {
 
 void OperatorRuntime::use_probe(OperatorProbe& probe) noexcept {
   probe_ = &probe;
-  for (std::uint32_t port = 0; port < inputs_.size(); ++port) inputs_[port]->use_probe(probe, port);
+  inputs_.use_probe(probe);
   for (std::uint32_t port = 0; port < outputs_.size(); ++port) {
     outputs_[port]->use_probe(probe, port);
   }
@@ -109,20 +148,22 @@ bool OperatorRuntime::admitted() noexcept {
 
 bool OperatorRuntime::step() noexcept {
   if (done_) return false;
-  if (finished_.load(std::memory_order_relaxed)) return discard_late_inputs();
-
-  const std::int64_t now_ns = clock_.now().timestamp_ns;
-  auto due = trigger_->due(now_ns);
-  if (!due) {
-    control_.fail(record_.path, std::move(due).error());
-    return false;
+  if (finished()) return discard_late_inputs();
+  switch (trigger_->look()) {
+    case TriggerState::Look::kDue:
+      break;
+    case TriggerState::Look::kNothing:
+      held_ = false;
+      return false;
+    case TriggerState::Look::kExhausted:
+      held_ = false;
+      finish();
+      return true;
+    case TriggerState::Look::kFailed:
+      control_.fail(record_.path, trigger_->take_error());
+      return false;
   }
-  if (!*due) {
-    held_ = false;
-    if (!trigger_->exhausted()) return false;
-    finish();
-    return true;
-  }
+  if (!held_ && !trigger_->ticks()) decided_ns_ = clock_.now().timestamp_ns;
   held_ = !admitted();
   if (held_) {
     if (drains()) {
@@ -130,23 +171,32 @@ bool OperatorRuntime::step() noexcept {
     }
     return false;
   }
-  activate(now_ns);
+  activate();
   return true;
 }
 
-void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
+void OperatorRuntime::activate() noexcept {
+  Firing firing;
+  if (!trigger_->fire(decided_ns_, firing)) {
+    control_.fail(record_.path, trigger_->take_error());
+    return;
+  }
+  auto runs = inputs_.complete(firing.reference_ns);
+  if (!runs) {
+    control_.fail(record_.path, std::move(runs).error());
+    return;
+  }
+  if (!*runs) {
+    skipped_.add();
+    inputs_.finish(false);
+    return;
+  }
   if (probe_ != nullptr) probe_->begin();
-  context_.activate(trigger_->input_driven() ? ActivationReason::kInput : ActivationReason::kClock,
-                    clock_.at_ns(trigger_->activation_time(now_ns)));
   const StreamOrderActivity activity(record_.path);
-  auto result = guarded("OPERATOR_THREW", [&]() -> expected<void, Error> {
-    if (device_) WEFTLINE_TRY(device_->make_current());
-    WEFTLINE_TRY(trigger_->select());
-    return instance_->compute(context_);
-  });
+  auto result = guarded("OPERATOR_THREW", [&] { return compute(firing); });
   if (probe_ != nullptr) probe_->end();
   activations_.add();
-  for (const auto& input : inputs_) input->finish_activation();
+  inputs_.finish(true);
   if (!result) {
     control_.fail(record_.path, std::move(result).error());
     return;
@@ -154,22 +204,54 @@ void OperatorRuntime::activate(std::int64_t now_ns) noexcept {
   const bool closed_itself =
       !outputs_.empty() &&
       std::ranges::all_of(outputs_, [](const auto& output) { return output->closed(); });
-  if (closed_itself) finish();
+  const bool spent = calls_left_ && --*calls_left_ == 0;
+  if (closed_itself || spent) finish();
+}
+
+expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
+  if (device_) WEFTLINE_TRY(device_->make_current());
+  WEFTLINE_TRY(inputs_.prepare());
+  Activation& activation = context_.next_activation();
+  activation.reason = firing.reason;
+  activation.time = clock_.at_ns(firing.activation_ns);
+  activation.first_tick = trigger_->ticks() ? clock_.at_ns(firing.first_tick_ns) : activation.time;
+  activation.coalesced_ticks = firing.coalesced_ticks;
+  if (record_.trigger.max_start_delay_ns) WEFTLINE_TRY(judge_start(activation));
+  const ComputeScope::Inside inside(scope_);
+  return instance_->compute(context_);
+}
+
+expected<void, Error> OperatorRuntime::judge_start(Activation& activation) noexcept {
+  const std::int64_t limit_ns = record_.trigger.max_start_delay_ns.value_or(0);
+  const std::int64_t delay_ns = clock_.now().timestamp_ns - activation.time.timestamp_ns;
+  const bool late = delay_ns > limit_ns;
+  const OnViolation policy = record_.trigger.on_violation;
+  const bool degraded = late && policy == OnViolation::kDegrade;
+  for (const auto& output : outputs_) output->mark_degraded(degraded);
+  activation.status = ActivationStatus::kOnTime;
+  if (!late) return {};
+  late_starts_.add();
+  activation.status = degraded ? ActivationStatus::kLateDegraded : ActivationStatus::kLate;
+  if (policy != OnViolation::kFailRun) return {};
+  return fail(ErrorCode::kTimeout, "RUN_START_TOO_LATE",
+              "an activation started " + std::to_string(delay_ns) +
+                  " ns after it was decided, the contract admits " + std::to_string(limit_ns) +
+                  " ns; give the lane less to do, raise max_start_delay(), or report it only");
 }
 
 void OperatorRuntime::finish() noexcept {
-  for (const auto& output : outputs_) {
-    if (!output->closed()) static_cast<void>(output->close());
-  }
+  for (const auto& output : outputs_) output->end();
   finished_.store(true, std::memory_order_relaxed);
-  for (const auto& input : inputs_) input->abandon();
+  for (const auto& input : inputs_.all()) input->abandon();
+  if (source_) source_->close();
+  clear_inputs();  // what is held holds slots that others need
   static_cast<void>(discard_late_inputs());
 }
 
 bool OperatorRuntime::discard_late_inputs() noexcept {
   bool dropped = false;
   bool all_ended = true;
-  for (const auto& input : inputs_) {
+  for (const auto& input : inputs_.all()) {
     while (input->head() != nullptr) {
       input->discard_head();
       discarded_.add();
@@ -183,14 +265,23 @@ bool OperatorRuntime::discard_late_inputs() noexcept {
 
 bool OperatorRuntime::drains() const noexcept {
   return trigger_->input_driven() &&
-         std::ranges::all_of(inputs_, [](const auto& input) { return input->closing(); });
+         std::ranges::all_of(record_.trigger.inputs,
+                             [this](std::uint32_t port) { return inputs_[port].closing(); });
 }
 
 std::optional<std::int64_t> OperatorRuntime::deadline_ns() const noexcept {
-  if (done_ || held_ || finished_.load(std::memory_order_relaxed)) return {};
+  if (done_ || held_ || finished() || !trigger_clock_.clock().independent_progress()) return {};
   const auto due = trigger_->deadline_ns();
   if (!due) return {};
-  return RealtimeClock{}.now_ns() + std::max<std::int64_t>(*due - clock_.now().timestamp_ns, 0);
+  return RealtimeClock{}.now_ns() +
+         std::max<std::int64_t>(*due - trigger_clock_.now().timestamp_ns, 0);
+}
+
+ClockDriver* OperatorRuntime::clock_driver() const noexcept {
+  using Kind = TemporalRecordTriggerKind;
+  const Kind kind = record_.trigger.kind;
+  const bool waits = kind == Kind::kClock || kind == Kind::kWindow;
+  return waits ? trigger_clock_.clock().driver() : nullptr;
 }
 
 bool OperatorRuntime::waits_for_device() const noexcept {
@@ -198,20 +289,33 @@ bool OperatorRuntime::waits_for_device() const noexcept {
                       outputs_, [](const auto& output) { return output->waits_for_device(); });
 }
 
+int OperatorRuntime::watched_descriptor() const noexcept {
+  const bool watches =
+      record_.trigger.kind == TemporalRecordTriggerKind::kReadable && !held_ && !finished();
+  return watches ? source_->descriptor() : -1;
+}
+
 OperatorCounters OperatorRuntime::counters() const noexcept {
   OperatorCounters counters;
   counters.vertex = record_.id;
   counters.activations = activations_.read();
+  counters.skipped = skipped_.read();
+  counters.late_starts = late_starts_.read();
+  counters.window_timeouts = trigger_->window_timeouts();
   counters.coalesced_ticks = trigger_->coalesced_ticks();
   counters.unaligned_drops = trigger_->unaligned_drops();
   counters.discarded = discarded_.read();
-  for (const auto& input : inputs_) counters.unread += input->unread();
+  for (const auto& input : inputs_.all()) {
+    counters.unread += input->unread();
+    counters.passed_over += input->passed_over();
+    counters.reused += input->reuses();
+  }
   for (const auto& output : outputs_) {
     counters.emits += output->emits();
     counters.refused_emits += output->refused_emits();
     counters.refused_loans += output->refused_loans();
   }
-  counters.finished = finished_.load(std::memory_order_relaxed);
+  counters.finished = finished();
   return counters;
 }
 

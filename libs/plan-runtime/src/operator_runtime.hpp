@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "compute_scope.hpp"
 #include "counter.hpp"
-#include "input_runtime.hpp"
+#include "input_set.hpp"
 #include "operator_context.hpp"
 #include "output_runtime.hpp"
 #include "run_control.hpp"
@@ -33,11 +34,17 @@ class OperatorRuntime final {
     RunControl* control{nullptr};
     /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
     std::span<const PortRatePlanRecord> rates{};
+    /// What it takes from its inputs, by port; empty: its trigger waits for all of them.
+    std::vector<EdgeSelectionRecord> selections{};
+    /// The one that its trigger names; the default clock if not given.
+    std::optional<ClockRef> trigger_clock{};
+    /// How its readiness source wakes its lane.
+    ReadinessWake wake{};
   };
   /// Runs setup() on the instance and binds its ports. Throws what setup() throws.
   explicit OperatorRuntime(Options options);
 
-  [[nodiscard]] InputRuntime& input(std::uint32_t port) noexcept { return *inputs_[port]; }
+  [[nodiscard]] InputRuntime& input(std::uint32_t port) noexcept { return inputs_[port]; }
   [[nodiscard]] OutputRuntime& output(std::uint32_t port) noexcept { return *outputs_[port]; }
   [[nodiscard]] const PayloadOps& input_ops(std::uint32_t port) const noexcept {
     return *spec_.inputs()[port].ops;
@@ -51,12 +58,17 @@ class OperatorRuntime final {
 
   /// Calls the user's start(); false after reporting a failure.
   [[nodiscard]] bool start();
-  /// Clock triggers count from now.
-  void arm() noexcept { trigger_->start(clock_.now().timestamp_ns); }
-  /// Calls the user's stop() if start() succeeded.
+  /// Ticks count from now, and sources can be bound no longer; false after reporting a source that
+  /// nobody has bound.
+  [[nodiscard]] bool arm() noexcept;
+  /// Calls the user's stop() if start() succeeded. Handles of its source are closed first.
   void stop() noexcept;
   /// Destroys the user's instance and with it every handle and loan that it holds.
   void destroy_instance() noexcept { instance_.reset(); }
+  /// Destroys the samples that its inputs hold outside their queues.
+  void clear_inputs() noexcept {
+    for (const auto& input : inputs_.all()) input->clear();
+  }
 
   /// Runs at most one activation. True when something was done.
   [[nodiscard]] bool step() noexcept;
@@ -64,13 +76,25 @@ class OperatorRuntime final {
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// When step() has to be called again though nothing wakes the lane; on the RealtimeClock.
   [[nodiscard]] std::optional<std::int64_t> deadline_ns() const noexcept;
+  /// The driver of the clock that it waits on, where that does not go on by itself; else null.
+  [[nodiscard]] ClockDriver* clock_driver() const noexcept;
   [[nodiscard]] bool waits_for_device() const noexcept;
+  /// A descriptor that makes step() worth calling when it turns readable; -1: none now.
+  [[nodiscard]] int watched_descriptor() const noexcept;
+  /// Only step() notices that its source is ready: the lane can't sleep.
+  [[nodiscard]] bool must_poll() const noexcept {
+    return record_.trigger.kind == TemporalRecordTriggerKind::kSpin && !finished();
+  }
 
   [[nodiscard]] OperatorCounters counters() const noexcept;
 
  private:
+  [[nodiscard]] bool finished() const noexcept { return finished_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool admitted() noexcept;
-  void activate(std::int64_t now_ns) noexcept;
+  void activate() noexcept;
+  [[nodiscard]] expected<void, Error> compute(const Firing& firing);
+  /// Fills in whether the start is in time; an error where that fails the run.
+  [[nodiscard]] expected<void, Error> judge_start(Activation& activation) noexcept;
   void finish() noexcept;
   /// Nothing more will come; what is queued has still to be worked on.
   [[nodiscard]] bool drains() const noexcept;
@@ -82,18 +106,25 @@ class OperatorRuntime final {
   const std::shared_ptr<Device> device_;
   const StreamRef stream_;
   const ClockRef clock_;
+  const ClockRef trigger_clock_;
   RunControl& control_;
+  const std::unique_ptr<SourceRuntime> source_;  ///< Null: it waits for none.
   OperatorContext context_;
-  std::vector<std::unique_ptr<InputRuntime>> inputs_{};
+  ComputeScope scope_{};
+  InputSet inputs_{};
   std::vector<std::unique_ptr<OutputRuntime>> outputs_{};
   std::unique_ptr<TriggerState> trigger_{};
-  OperatorProbe* probe_{nullptr};  ///< Null unless the run is observed.
+  OperatorProbe* probe_{nullptr};            ///< Null unless the run is observed.
+  std::optional<std::uint64_t> calls_left_;  ///< Absent: no number of calls ends it.
+  std::int64_t decided_ns_{0};               ///< When the trigger was first seen to be due.
   bool started_{false};
-  bool held_{
-      false};  ///< The trigger is due, but an earlier refusal or a full output holds it back.
+  /// The trigger is due, but an earlier refusal or a full output holds it back.
+  bool held_{false};
   bool done_{false};
   std::atomic<bool> finished_{false};
   Counter activations_{};
+  Counter skipped_{};
+  Counter late_starts_{};
   Counter discarded_{};
 };
 

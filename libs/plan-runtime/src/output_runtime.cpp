@@ -38,6 +38,7 @@ bool OutputRuntime::refusal_over() noexcept {
 }
 
 expected<void, Error> OutputRuntime::admit() noexcept {
+  if (!scope_.here()) return fail(ErrorCode::kInvalidArgument, kTokenOutsideCompute);
   if (closed_) return fail(ErrorCode::kClosed, "PORT_CLOSED");
   if (arms_writable(1)) return {};
   refusal_ = Refusal::kArms;
@@ -57,7 +58,7 @@ expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t 
   metadata.sequence = sequence_;
   metadata.byte_size = bytes;
   metadata.trace = options.trace;
-  metadata.flags = options.flags;
+  metadata.flags = options.flags | extra_flags_;
   metadata.payload_kind = record_.payload.kind;
 
   // Exports first: they alone can still refuse (a peer may have left), and then nobody has the
@@ -137,6 +138,7 @@ expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
 
 expected<TensorOutputLoan, Error> OutputRuntime::allocate_tensor(
     const TensorLoanRequest& request) noexcept {
+  if (!scope_.here()) return fail(ErrorCode::kInvalidArgument, kTokenOutsideCompute);
   if (pool_ == nullptr) return fail(ErrorCode::kNotSupported, "TENSOR_OUTPUT_WITHOUT_POOL");
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only a tensor's output has a pool
   if (std::string breach = contract_breach(request, record_.tensor->representation);
@@ -156,11 +158,17 @@ expected<TensorOutputLoan, Error> OutputRuntime::allocate_tensor(
 }
 
 expected<void, Error> OutputRuntime::close() noexcept {
+  if (!scope_.here()) return fail(ErrorCode::kInvalidArgument, kTokenOutsideCompute);
   if (closed_) return fail(ErrorCode::kClosed, "PORT_CLOSED");
+  end();
+  return {};
+}
+
+void OutputRuntime::end() noexcept {
+  if (closed_) return;
   closed_ = true;
   for (EdgeQueue* edge : edges_) edge->close();
   for (ExportArm* arm : exports_) arm->close();
-  return {};
 }
 
 }  // namespace weftline::runtime

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute_scope.hpp"
 #include "counter.hpp"
 #include "edge_queue.hpp"
 #include "export_arm.hpp"
@@ -21,8 +22,8 @@ namespace weftline::runtime {
 class OutputRuntime final : public OutputBinding {
  public:
   OutputRuntime(const OutputPortRecord& record, const PayloadOps& ops, StreamRef stream,
-                ClockRef clock) noexcept
-      : record_(record), ops_(ops), stream_(stream), clock_(clock) {}
+                ClockRef clock, const ComputeScope& scope) noexcept
+      : record_(record), ops_(ops), stream_(stream), clock_(clock), scope_(scope) {}
   void connect(EdgeQueue& edge) { edges_.push_back(&edge); }
   void connect(ExportArm& arm) { exports_.push_back(&arm); }
   /// `activation_time` is that of the running activation, whenever it is read.
@@ -55,6 +56,12 @@ class OutputRuntime final : public OutputBinding {
       if (arm->lost_required_peer()) arm->fail_for_lost_peer();
     }
   }
+  /// Closes it for the runtime, unless it is closed.
+  void end() noexcept;
+  /// What the next activation emits is marked as degraded, or no longer.
+  void mark_degraded(bool degraded) noexcept {
+    extra_flags_ = degraded ? SampleFlags::kDegraded : SampleFlags::kNone;
+  }
 
   expected<void, Error> emit(void* value, const EmitOptions& options) noexcept override;
   expected<void, Error> emit_loan(TensorOutputLoan& loan,
@@ -81,6 +88,7 @@ class OutputRuntime final : public OutputBinding {
   const PayloadOps& ops_;
   const StreamRef stream_;
   const ClockRef clock_;
+  const ComputeScope& scope_;
   std::vector<EdgeQueue*> edges_{};
   std::vector<ExportArm*> exports_{};
   TensorPool* pool_{nullptr};
@@ -89,6 +97,7 @@ class OutputRuntime final : public OutputBinding {
   std::uint32_t port_{0};
   std::uint64_t sequence_{0};
   bool closed_{false};
+  SampleFlags extra_flags_{SampleFlags::kNone};
   Refusal refusal_{Refusal::kNone};
   Counter emits_{};
   Counter refused_emits_{};

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
+
+#include "weftline/core/error.hpp"
 
 namespace weftline::runtime {
 
@@ -32,11 +37,28 @@ class Parker {
   /// Sleeps until a wake or the deadline on CLOCK_MONOTONIC; true when it was a wake.
   bool park(std::optional<std::int64_t> deadline_ns) noexcept;
 
+  // For a lane that has to notice descriptors, too: it sleeps in ppoll() instead of on a futex.
+
+  /// Makes the eventfd that wakes such a lane; before any other thread uses this.
+  /// kResourceExhausted (RUN_EVENTFD_UNAVAILABLE).
+  [[nodiscard]] expected<void, Error> make_pollable();
+  /// Its descriptor; -1 before make_pollable().
+  [[nodiscard]] int event() const noexcept { return event_; }
+  /// As park(), and until one of `watched` is ready, of which the first is event(); true for that,
+  /// too.
+  bool park_watching(std::optional<std::int64_t> deadline_ns, std::span<pollfd> watched) noexcept;
+
+  Parker() noexcept = default;
+  Parker(const Parker&) = delete;
+  Parker& operator=(const Parker&) = delete;
+  ~Parker();
+
  private:
   static constexpr std::uint32_t kIdle = 0;
   static constexpr std::uint32_t kParked = 1;
   static constexpr std::uint32_t kNotified = 2;
   void wake_thread() noexcept;
+  int event_{-1};
   alignas(64) std::atomic<std::uint32_t> state_{kIdle};
 };
 

@@ -102,9 +102,11 @@ void RunSession::State::control_run() {
     if (auto attached = await_peers(place); !attached) {
       control.fail(std::move(place), std::move(attached).error());
     } else {
-      for (const auto& operation : resources_->operators) operation->arm();
-      ran = true;
-      for (const auto& lane : lanes) lane->start();
+      ran = std::ranges::all_of(resources_->operators,
+                                [](const auto& operation) { return operation->arm(); });
+      if (ran) {
+        for (const auto& lane : lanes) lane->start();
+      }
     }
   }
   for (const auto& lane : lanes) lane->join();

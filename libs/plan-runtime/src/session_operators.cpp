@@ -8,10 +8,44 @@
 
 namespace weftline::runtime {
 
+namespace {
+
+/// What the plan says of each of an operator's inputs, by port.
+std::vector<EdgeSelectionRecord> selections_of(const PlanRecords& plan,
+                                               const OperatorPlanRecord& op) {
+  std::vector<EdgeSelectionRecord> selections(op.inputs.size());
+  for (const EdgeSelectionRecord& selection : plan.edge_selections) {
+    const PortRef target = plan.payload_edges[selection.edge.value].target;
+    if (target.vertex == op.id) selections[target.port] = selection;
+  }
+  for (const ImportEdgePlanRecord& edge : plan.import_edges) {
+    if (edge.target.vertex == op.id) selections[edge.target.port] = edge.selection;
+  }
+  return selections;
+}
+
+/// A lane waits on a clock that somebody drives: each advance wakes it.
+void subscribe(Lane& lane, const OperatorRuntime& operation) {
+  ClockDriver* const driver = operation.clock_driver();
+  if (driver != nullptr) lane.wake_by(*driver);
+}
+
+}  // namespace
+
 expected<void, Error> make_clocks(SessionBuild& build) {
   for (const ClockPlanRecord& clock : build.plan().records().clocks) {
     build.place = "clock " + clock.name;
-    build.resources.clocks.push_back(build.plan().clock_factory(clock.id)());
+    std::unique_ptr<Clock> made = build.plan().clock_factory(clock.id)();
+    const bool as_planned = made != nullptr &&
+                            made->independent_progress() == clock.independent_progress &&
+                            (made->driver() != nullptr) == clock.external_driver_admitted;
+    if (!as_planned) {
+      return fail(ErrorCode::kNotSupported, "RUNTIME_CLOCK_BINDING_UNAVAILABLE",
+                  made == nullptr ? "the clock's factory made none"
+                                  : "the clock that was made goes on in another way than the plan "
+                                    "says: its independent_progress() or driver() has changed");
+    }
+    build.resources.clocks.push_back(std::move(made));
   }
   return {};
 }
@@ -48,6 +82,7 @@ expected<void, Error> make_operators(SessionBuild& build) {
   }
   for (const OperatorPlanRecord& record : build.plan().operators()) {
     build.place = record.path;
+    const ClockId trigger_clock = record.trigger.clock;
     const auto rates =
         std::ranges::equal_range(build.plan().port_rates(), record.id, {},
                                  [](const PortRatePlanRecord& rate) { return rate.port.vertex; });
@@ -62,7 +97,14 @@ expected<void, Error> make_operators(SessionBuild& build) {
                             : StreamRef{},
               .clock = ClockRef(*build.resources.clocks[default_clock.value], default_clock),
               .control = &build.resources.control,
-              .rates = {rates.begin(), rates.end()}}));
+              .rates = {rates.begin(), rates.end()},
+              .selections = selections_of(build.plan().records(), record),
+              .trigger_clock =
+                  trigger_clock.valid()
+                      ? std::optional(
+                            ClockRef(*build.resources.clocks[trigger_clock.value], trigger_clock))
+                      : std::nullopt,
+              .wake = build.resources.lanes[record.partition.value]->readiness_wake()}));
       return {};
     }));
   }
@@ -73,7 +115,11 @@ expected<void, Error> make_operators(SessionBuild& build) {
   }
   for (const auto& partition : build.plan().execution_partitions()) {
     for (const VertexId member : partition.members) {
-      build.resources.lanes[partition.id.value]->add(*build.resources.operators[member.value]);
+      Lane& lane = *build.resources.lanes[partition.id.value];
+      OperatorRuntime& operation = *build.resources.operators[member.value];
+      build.place = operation.record().path;
+      WEFTLINE_TRY(lane.add(operation));
+      subscribe(lane, operation);
     }
   }
   for (const auto& record : build.plan().tensor_allocations()) {

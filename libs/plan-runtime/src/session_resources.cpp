@@ -6,7 +6,10 @@ namespace weftline::runtime {
 void SessionResources::release_samples() noexcept {
   // A handle that a user keeps beyond the run must not wake a lane that is gone.
   for (const auto& pool : pools) pool->set_return_callback({});
-  for (const auto& operation : operators) operation->destroy_instance();
+  for (const auto& operation : operators) {
+    operation->destroy_instance();
+    operation->clear_inputs();
+  }
   for (const auto& edge : edges) edge->clear();
   for (const auto& queue : import_queues) queue->clear();
 }

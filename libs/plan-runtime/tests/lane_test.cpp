@@ -87,14 +87,14 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
                           .control = &control});
   Lane lane(PartitionId{0}, "source", control);
   control.gate().add_lane(lane.parker());
-  lane.add(source);
+  REQUIRE(lane.add(source).has_value());
   source.use_pool(0, *pool);
   pool->set_return_callback(
       {[](void* parker) noexcept { static_cast<runtime::Parker*>(parker)->wake(); },
        &lane.parker()});
 
   REQUIRE(source.start());
-  source.arm();
+  REQUIRE(source.arm());
   lane.launch({}, false);
   lane.start();
   CHECK(testing::eventually([&] { return source.output(0).refused_loans() == 1; }));

@@ -148,27 +148,31 @@ class ContractResolver {
     }
   }
 
-  /// A lane can sleep until some time only on a clock that goes on by itself.
+  /// A lane can sleep until some time only on a clock that goes on by itself, or whose driver wakes
+  /// it.
   void check_progress(const OperatorPlanRecord& op, ClockId id, std::string_view use,
                       std::string_view end, std::string fix) {
     if (!id.valid()) return;
     const ClockSnapshot& clock = state_.graph.clocks[id.value];
-    if (clock.independent_progress) return;
+    if (clock.independent_progress || clock.external_driver_admitted) return;
     const bool is_default = state_.graph.default_clock == id.value;
-    state_.error("CONTRACT_CLOCK_NOT_INDEPENDENT", op.path,
-                 std::string(use) + (is_default ? " the default clock \"" : " the clock \"") +
-                     clock.name +
-                     "\", whose time does not go on by itself, so no lane can sleep until " +
-                     std::string(end),
-                 std::move(fix));
+    state_.error(
+        "CONTRACT_CLOCK_NOT_INDEPENDENT", op.path,
+        std::string(use) + (is_default ? " the default clock \"" : " the clock \"") + clock.name +
+            "\", whose time goes on neither by itself nor by a driver, so no lane can sleep "
+            "until " +
+            std::string(end),
+        std::move(fix));
   }
 
   void check_clock(OperatorPlanRecord& op) {
     TemporalTriggerPlanRecord& trigger = op.trigger;
     trigger.clock = default_clock();
     trigger.bounded_state_capacity = 1;
-    check_progress(op, trigger.clock, "OnClock ticks on", "a tick",
-                   "make a clock with independent_progress() the default, or trigger by an input");
+    check_progress(
+        op, trigger.clock, "OnClock ticks on", "a tick",
+        "make a clock with independent_progress() or a driver() the default, or trigger by "
+        "an input");
     if (trigger.period_ns <= 0) {
       state_.error("CONTRACT_PERIOD_INVALID", op.path,
                    "a period of " + std::to_string(trigger.period_ns) + " ns never ticks",
@@ -226,7 +230,7 @@ class ContractResolver {
     TemporalTriggerPlanRecord& trigger = op.trigger;
     trigger.clock = clock_of(contract.wait_clock, op.path);
     check_progress(op, trigger.clock, "OnWindow waits on", "its wait is over",
-                   "name a wait_clock with independent_progress()");
+                   "name a wait_clock with independent_progress() or a driver()");
     if (trigger.max_wait_ns <= 0) {
       state_.error("CONTRACT_MAX_WAIT_INVALID", op.path,
                    "OnWindow waits " + std::to_string(trigger.max_wait_ns) +

@@ -42,7 +42,8 @@ void sort_clocks(GraphSnapshot& graph) {
   const auto is_default = [&](std::uint32_t index) { return graph.default_clock == index; };
   const auto moved_to =
       sort_in_place(graph.clocks, [&](const ClockSnapshot& clock, std::uint32_t index) {
-        return std::tuple(clock.name, !is_default(index), clock.independent_progress);
+        return std::tuple(clock.name, !is_default(index), clock.independent_progress,
+                          clock.external_driver_admitted);
       });
   if (graph.default_clock) graph.default_clock = moved_to[*graph.default_clock];
 }
@@ -101,7 +102,8 @@ void record_clocks(const GraphSnapshot& graph, PlanRecords& plan) {
     plan.clocks.push_back({.id = ClockId{index},
                            .name = clock.name,
                            .is_default = graph.default_clock == index,
-                           .independent_progress = clock.independent_progress});
+                           .independent_progress = clock.independent_progress,
+                           .external_driver_admitted = clock.external_driver_admitted});
   }
 }
 

@@ -35,6 +35,8 @@ struct ClockPlanRecord {
   bool is_default{false};
   bool steady{true};
   bool independent_progress{true};
+  /// Somebody outside moves its time on, and wakes the lanes that wait for it.
+  bool external_driver_admitted{false};
 };
 
 struct InputPortRecord {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weftline/core/rate.hpp"
+#include "weftline/graph/activation.hpp"
 #include "weftline/graph/selection.hpp"
 #include "weftline/graph/trigger.hpp"
 
@@ -30,13 +31,6 @@ struct InputSelection {
 struct StartDelay {
   std::chrono::nanoseconds limit{0};
   OnViolation on_violation{OnViolation::kReport};
-};
-
-/// What compute() can see of its start.
-enum class ActivationStatus : std::uint8_t {
-  kOnTime = 0,
-  kLate,          ///< OnViolation::kReport
-  kLateDegraded,  ///< OnViolation::kDegrade
 };
 
 /// A number of calls of compute().

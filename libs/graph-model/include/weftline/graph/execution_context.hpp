@@ -6,12 +6,15 @@
 
 #include "weftline/core/time.hpp"
 #include "weftline/cuda/stream_ref.hpp"
+#include "weftline/graph/activation.hpp"
+#include "weftline/graph/doorbell.hpp"
+#include "weftline/graph/notification_sender.hpp"
 #include "weftline/graph/port.hpp"
+#include "weftline/graph/readiness_source.hpp"
+#include "weftline/graph/spin_probe.hpp"
 #include "weftline/plan/plan_records.hpp"
 
 namespace weftline {
-
-enum class ActivationReason : std::uint8_t { kInput = 0, kClock };
 
 /// A readable clock of the graph, with the id that its time points carry.
 class ClockRef {
@@ -22,6 +25,7 @@ class ClockRef {
   [[nodiscard]] TimePoint at_ns(std::int64_t timestamp_ns) const noexcept {
     return {timestamp_ns, id_};
   }
+  [[nodiscard]] const Clock& clock() const noexcept { return *clock_; }
 
  private:
   const Clock* clock_;
@@ -40,10 +44,15 @@ struct PortRateView {
 class ExecutionContext {
  public:
   virtual ~ExecutionContext() = default;
-  [[nodiscard]] virtual ActivationReason activation_reason() const noexcept = 0;
+  [[nodiscard]] virtual const Activation& activation() const noexcept = 0;
+  [[nodiscard]] ActivationReason activation_reason() const noexcept { return activation().reason; }
   /// When the activation was decided, on the default clock; for a clock trigger the time of the
   /// (last coalesced) tick.
-  [[nodiscard]] virtual TimePoint activation_time() const noexcept = 0;
+  [[nodiscard]] TimePoint activation_time() const noexcept { return activation().time; }
+  /// Whether the start kept the contract's max_start_delay().
+  [[nodiscard]] ActivationStatus activation_status() const noexcept { return activation().status; }
+  /// The first of the ticks that this activation stands for; activation_time() but for OnClock.
+  [[nodiscard]] TimePoint first_tick_time() const noexcept { return activation().first_tick; }
   /// The operator's planned stream; null for a host-only operator. Not to be kept after compute().
   [[nodiscard]] virtual StreamRef cuda_stream() const noexcept = 0;
   [[nodiscard]] virtual ClockRef clock() const noexcept = 0;
@@ -65,6 +74,25 @@ class LifecycleContext {
   /// As in ExecutionContext.
   [[nodiscard]] virtual PortRateView rate(const InputPort& input) const noexcept = 0;
   [[nodiscard]] virtual PortRateView rate(const OutputPort& output) const noexcept = 0;
+
+  // What makes the operator's readiness source ready. Said before the operator runs: an operator
+  // that waits for a source which nobody holds or bound does not start (SOURCE_UNBOUND). A source
+  // of another operator, or a call that comes later, is kInvalidArgument (SOURCE_FOREIGN,
+  // SOURCE_BOUND_LATE).
+
+  /// One more sender. kResourceExhausted (SOURCE_SENDERS_EXHAUSTED) beyond the source's
+  /// sender_reference_capacity().
+  [[nodiscard]] virtual expected<NotificationSender, Error> notification_sender(
+      const NotificationSourceRef& source) = 0;
+  [[nodiscard]] virtual expected<Doorbell, Error> doorbell(const DoorbellSourceRef& source) = 0;
+  /// Ready as long as there is something to read on `descriptor`, hang-up included. It stays the
+  /// caller's, open until stop() has returned; one that fails later fails the run
+  /// (SOURCE_DESCRIPTOR_FAILED). kInvalidArgument: SOURCE_DESCRIPTOR_INVALID for none that is open,
+  /// SOURCE_BOUND_TWICE.
+  virtual expected<void, Error> bind_readable(const ReadableSourceRef& source, int descriptor) = 0;
+  /// Polled on the lane, which does not sleep as long as the operator runs. kInvalidArgument:
+  /// SOURCE_PROBE_INVALID without a function, SOURCE_BOUND_TWICE.
+  virtual expected<void, Error> bind_spin(const SpinSourceRef& source, SpinProbe probe) = 0;
 };
 
 }  // namespace weftline

@@ -189,9 +189,13 @@ class Graph {
   /// The same for whoever controls the session.
   void allow_external_restart(const OperatorRef& target, RestartGrantOptions options = {});
 
-  template <std::derived_from<Clock> C>
-  ClockHandle add_clock(std::string name) {
-    return add_clock(std::move(name), [] { return std::unique_ptr<Clock>(std::make_unique<C>()); });
+  /// Each run makes its own C from copies of `args`.
+  template <std::derived_from<Clock> C, class... Args>
+    requires std::constructible_from<C, const Args&...>
+  ClockHandle add_clock(std::string name, const Args&... args) {
+    return add_clock(std::move(name), ClockFactory([args...]() -> std::unique_ptr<Clock> {
+                       return std::make_unique<C>(args...);
+                     }));
   }
   /// A graph needs a default clock before it can be compiled without errors; embedded graphs use
   /// the outermost one's and have none (GRAPH_NOT_OUTERMOST).

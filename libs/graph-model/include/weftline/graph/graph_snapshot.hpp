@@ -74,6 +74,7 @@ struct ClockSnapshot {
   std::string name{};
   ClockFactory factory{};
   bool independent_progress{true};
+  bool external_driver_admitted{false};
 };
 
 struct GraphSnapshot {

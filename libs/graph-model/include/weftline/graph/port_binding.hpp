@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "weftline/core/error.hpp"
 #include "weftline/core/sample.hpp"
@@ -20,15 +21,40 @@ enum class InputState : std::uint8_t {
   kNotSelected
 };
 
+/// Why an input found what it found.
+enum class SelectionReason : std::uint8_t {
+  kFound = 0,
+  kNothing,     ///< No sample was there that the selector takes.
+  kTooStale,    ///< LatestWithin: the newest is older than the largest age.
+  kIncomplete,  ///< BracketedWindow: the input does not reach over both ends, or too many samples.
+};
+
+/// What one activation selected from an input; fixed when compute() starts.
+struct SelectionStatus {
+  InputState state{InputState::kNotSelected};
+  SelectionReason reason{SelectionReason::kNothing};
+  std::uint32_t count{0};  ///< Samples, kSelected and kReused.
+};
+
+/// Selected samples in the runtime's storage: the n-th is cell `numbers[n]`, which starts with its
+/// metadata.
+struct SampleCells {
+  const std::byte* cells{nullptr};
+  std::size_t stride_bytes{0};
+  std::size_t value_offset_bytes{0};
+  std::span<const std::uint32_t> numbers{};
+};
+
 /// The runtime's end of an input port. Valid from the operator's start to its stop; used on the
-/// operator's lane only.
+/// operator's lane only. Refusals are code and token only.
 class InputBinding {
  public:
   virtual ~InputBinding() = default;
-  [[nodiscard]] virtual InputState state() const noexcept = 0;
-  /// Moves the selected sample out. kNotReady when nothing is selected or it was taken already,
-  /// kClosed after end of stream. Code and token only.
+  [[nodiscard]] virtual SelectionStatus selection() const noexcept = 0;
+  /// Gives the selected sample out, once.
   virtual expected<void, Error> receive(void* value, SampleMetadata& metadata) noexcept = 0;
+  /// All of them, where an activation may select several.
+  virtual expected<SampleCells, Error> receive_batch() noexcept = 0;
 };
 
 /// The runtime's end of an output port. Same lifetime and thread.

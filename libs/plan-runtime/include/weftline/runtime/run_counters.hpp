@@ -19,10 +19,17 @@ namespace weftline {
 struct OperatorCounters {
   VertexId vertex{};
   std::uint64_t activations{0};
+  std::uint64_t skipped{0};          ///< Candidates that a missing sample suppressed.
+  std::uint64_t late_starts{0};      ///< Beyond the contract's max_start_delay().
+  std::uint64_t window_timeouts{0};  ///< Windows that ran because their wait was over.
   std::uint64_t coalesced_ticks{0};  ///< Clock ticks folded into a later one.
   std::uint64_t unaligned_drops{0};  ///< Heads that OnAligned gave up.
   std::uint64_t discarded{0};        ///< Samples that arrived after the operator had finished.
   std::uint64_t unread{0};           ///< Selected samples that compute() did not receive.
+  /// Samples that no activation was given: older than what was selected, used up by a skipped
+  /// candidate, or the first anchor of OnWindow.
+  std::uint64_t passed_over{0};
+  std::uint64_t reused{0};  ///< Activations that saw an input's last selection again.
   std::uint64_t emits{0};
   std::uint64_t refused_emits{0};  ///< kBackpressured or kNotReady answers.
   std::uint64_t refused_loans{0};  ///< kResourceExhausted answers.

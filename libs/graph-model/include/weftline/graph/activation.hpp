@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "weftline/core/time.hpp"
+
+namespace weftline {
+
+/// What made an operator run.
+enum class ActivationReason : std::uint8_t {
+  kInput = 0,      ///< OnEach, OnAnyInput, OnAligned.
+  kClock,          ///< A tick, or several as one.
+  kWindow,         ///< OnWindow: all that the window may hold is there.
+  kWindowTimeout,  ///< OnWindow: its longest wait is over.
+  kNotified,
+  kReadable,
+  kDoorbell,
+  kSpin,
+};
+
+/// What compute() can see of its start.
+enum class ActivationStatus : std::uint8_t {
+  kOnTime = 0,
+  kLate,          ///< OnViolation::kReport
+  kLateDegraded,  ///< OnViolation::kDegrade
+};
+
+/// One call of compute().
+struct Activation {
+  ActivationReason reason{ActivationReason::kInput};
+  ActivationStatus status{ActivationStatus::kOnTime};
+  /// When it was decided, on the default clock: the trigger was seen to be due, though it may have
+  /// been held back since. For OnClock the (last) tick.
+  TimePoint time{};
+  TimePoint first_tick{};            ///< OnClock: the first of the ticks that it stands for.
+  std::uint64_t coalesced_ticks{0};  ///< OnClock: how many ticks it stands for beyond one.
+};
+
+}  // namespace weftline
