@@ -55,12 +55,14 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   void start() { trigger_->start(driver_->now_ns()); }
-  void advance(std::int64_t now_ns) { REQUIRE(driver_->advance_to(now_ns).has_value()); }
+  void advance(std::int64_t now_ns) {
+    if (!driver_->advance_to(now_ns)) FAIL("time went back");
+  }
   void arrive(std::uint32_t port, testing::ModelSample sample) {
     SampleMetadata metadata;
     metadata.sequence = sample.sequence;
     if (sample.capture_ns) metadata.capture = TimePoint{*sample.capture_ns, ClockId{0}};
-    REQUIRE(queues_[port]->has_room(1));
+    if (!queues_[port]->has_room(1)) FAIL("the trace is too long");
     queues_[port]->push(&sample.sequence, false, metadata);
   }
   void end(std::uint32_t port) { queues_[port]->close(); }
@@ -94,7 +96,7 @@ class Replay {
         ++skips_;
         continue;
       }
-      REQUIRE(inputs_.prepare().has_value());
+      if (!inputs_.prepare()) FAIL("nothing was to prepare");
       testing::ModelActivation activation = seen(firing);
       inputs_.finish(true);
       if (pipe_[0] >= 0) drain();
@@ -150,7 +152,7 @@ class Replay {
       } else if (input->receive(&value, metadata)) {
         selection.sequences.push_back(value);
       }
-      CHECK(selection.sequences.size() == input->selection().count);
+      if (selection.sequences.size() != input->selection().count) FAIL("a wrong count");
       activation.inputs.push_back(std::move(selection));
     }
     return activation;

@@ -156,9 +156,9 @@ TEST_CASE("triggers, selectors and policies do on random traces what their model
   std::uint64_t activations = 0;
   std::uint64_t failures = 0;
   std::vector<std::uint64_t> of_kind(10);
-  for (std::uint32_t seed = 1; seed <= 6'000; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 3'000; ++seed) {
     Conformance trace(seed);
-    trace.run(200);
+    trace.run(150);
     INFO("seed " << seed << ", trigger " << static_cast<unsigned>(trace.contract().trigger.kind));
     REQUIRE(trace.same());
     activations += trace.activations();
@@ -166,7 +166,7 @@ TEST_CASE("triggers, selectors and policies do on random traces what their model
     if (!trace.model().failure().empty()) ++failures;
   }
   // The traces say something: each trigger fires, and some runs fail.
-  for (std::size_t kind = 0; kind < 9; ++kind) CHECK(of_kind[kind] > 2'000);
-  CHECK(activations > 100'000);
-  CHECK(failures > 50);
+  for (std::size_t kind = 0; kind < 9; ++kind) CHECK(of_kind[kind] > 1'000);
+  CHECK(activations > 40'000);
+  CHECK(failures > 20);
 }
