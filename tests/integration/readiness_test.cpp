@@ -11,7 +11,6 @@ using weftline::Doorbell;
 using weftline::LifecycleContext;
 using weftline::NotificationSender;
 using weftline::RunTermination;
-using weftline::SpinProbe;
 
 namespace {
 
@@ -294,28 +293,43 @@ TEST_CASE("rings between two activations are one, and a count that does not grow
 }
 
 TEST_CASE("a lane with a spin source notices the edge of a flag without being woken") {
-  std::atomic<bool> flag{true};
-  std::atomic<bool> ready{false};
+  struct Flag {
+    std::atomic<bool> up{true};
+    mutable std::atomic<std::uint64_t> looks{0};
+  };
+  Flag flag;
   Collected<std::uint64_t> seen;
   auto session = run(
       Waiter::Kind::kSpin,
       [&](Waiter& waiter, LifecycleContext& context) {
-        ready = context.bind_spin(waiter.spin, SpinProbe::of(flag)).has_value();
+        const auto look = [](const void* it) noexcept {
+          const auto& looked = *static_cast<const Flag*>(it);
+          const bool up = looked.up.load();
+          looked.looks.fetch_add(1);
+          return up;
+        };
+        if (!context.bind_spin(waiter.spin, {look, &flag})) throw std::runtime_error("spin");
       },
       [&](ExecutionContext& context) -> expected<void, Error> {
         seen.add(static_cast<std::uint64_t>(context.activation_reason()));
         return {};
       });
-  REQUIRE(eventually(session, [&] { return ready.load(); }));
-  for_a_while([&] { CHECK(seen.values().empty()); });  // true at the first look is no edge
+  // A look that began after this call has ended when it returns.
+  const auto looked = [&] {
+    const std::uint64_t before = flag.looks.load();
+    return eventually(session, [&] { return flag.looks.load() >= before + 2; });
+  };
+  REQUIRE(looked());
+  CHECK(seen.values().empty());  // true at the first look is no edge
   for (std::size_t round = 1; round <= 3; ++round) {
-    flag = false;
-    for_a_while([] {});
-    flag = true;
+    flag.up = false;
+    REQUIRE(looked());
+    flag.up = true;
     REQUIRE(seen.wait_for_count(round));
+    REQUIRE(looked());
+    CHECK(seen.values().size() == round);
   }
   CHECK(session.counters().lanes.at(0).parks == 0);
   session.request_stop();
   CHECK(run_to_end(session) == RunTermination::kStopped);
-  CHECK(seen.values().size() == 3);
 }

@@ -404,6 +404,8 @@ class SessionTrace {
   }
 
   void advance(std::int64_t by_ns) {
+    // What was fed before belongs to the time before.
+    if (order_is_free()) compare();
     now_ns_ += by_ns;
     same_ = same_ && driver_->advance_to(now_ns_).has_value();
     model_->advance(now_ns_);
@@ -411,11 +413,7 @@ class SessionTrace {
 
   void happen(int event) {
     const auto what = random_() % 20;
-    // Time would part what is fed before it from what is fed after it.
-    if (what < 4) {
-      if (order_is_free()) compare();
-      return advance(static_cast<std::int64_t>(random_() % 12));
-    }
+    if (what < 4) return advance(static_cast<std::int64_t>(random_() % 12));
     if (what < 9 && !bench_->contract.sources.empty()) return make_ready();
     if (feeds_.empty()) return advance(1);
     const auto index = static_cast<std::uint32_t>(random_() % feeds_.size());
@@ -495,7 +493,7 @@ class SessionTrace {
 
 TEST_CASE("random contracts run as their models say, in any partitions") {
   std::size_t activations = 0;
-  for (std::uint32_t seed = 1; seed <= 250; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     SessionTrace trace(seed);
     trace.run(60);
     INFO("seed " << seed << ", " << trace.text());
