@@ -31,30 +31,37 @@ weftline::ExecutionPlan exporting(std::uint64_t count, std::chrono::nanoseconds 
   return plan;
 }
 
-/// Says "stopped" when its run stops.
+/// Says when it runs, and when its run stops.
 class NotesStop final : public Operator<> {
  public:
-  explicit NotesStop(std::shared_ptr<std::atomic<bool>> stopped) : stopped_(std::move(stopped)) {}
+  NotesStop(std::shared_ptr<std::atomic<bool>> runs, std::shared_ptr<std::atomic<bool>> stopped)
+      : runs_(std::move(runs)), stopped_(std::move(stopped)) {}
   void setup(OperatorSpec&) override {}
   Contract contract() const override {
     return Contract().trigger(OnClock{std::chrono::microseconds(1)});
   }
-  expected<void, Error> compute(ExecutionContext&) override { return {}; }
+  expected<void, Error> compute(ExecutionContext&) override {
+    *runs_ = true;
+    return {};
+  }
   void stop(weftline::LifecycleContext&) override { *stopped_ = true; }
 
  private:
+  const std::shared_ptr<std::atomic<bool>> runs_;
   const std::shared_ptr<std::atomic<bool>> stopped_;
 };
 
 }  // namespace
 
 TEST_CASE("a session that is dropped while it runs has stopped its operators") {
+  const auto runs = std::make_shared<std::atomic<bool>>(false);
   const auto stopped = std::make_shared<std::atomic<bool>>(false);
   {
     weftline::Graph graph{"dropped"};
     use_realtime_clock(graph);
-    graph.op<NotesStop>("endless", stopped);
+    graph.op<NotesStop>("endless", runs, stopped);
     const auto session = weftline::run_async(weftline::compile(graph));
+    REQUIRE(eventually(session, [&] { return runs->load(); }));
     CHECK(session.termination() == RunTermination::kRunning);
   }
   CHECK(*stopped);

@@ -181,7 +181,7 @@ std::string_view sizing_evidence_name(QueueSizingEvidence evidence) noexcept {
 
 std::string_view lifecycle_stage_name(LifecycleStage stage) noexcept {
   static constexpr auto kNames = std::to_array<std::string_view>(
-      {"configure", "discover", "allocate", "arm", "start", "stop", "release"});
+      {"configure", "discover", "allocate", "warm_up", "arm", "start", "stop", "release"});
   return name_of(stage, kNames);
 }
 

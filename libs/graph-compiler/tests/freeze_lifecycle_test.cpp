@@ -93,7 +93,7 @@ TEST_CASE("random orders: all start after what they name, closures hold all that
                                    [&](VertexId v) { return position[v.value]; }));
       CHECK(std::set(closure.members.begin(), closure.members.end()) ==
             reachable(lifecycle.order, closure.target));
-      CHECK(closure.max_journal_entries == closure.members.size() * 7);
+      CHECK(closure.max_journal_entries == closure.members.size() * 8);
     }
   }
 }
@@ -120,11 +120,11 @@ TEST_CASE("journals are admitted up to the bound") {
   for (std::uint32_t i = 1; i < 5; ++i) order(graph, 0, i);
   graph.snapshot().restart_grants.push_back(
       {.target = VertexId{0}, .from_stage = LifecycleStage::kConfigure});
-  graph.options.lifecycle_transactions->max_journal_entries = 35;
+  graph.options.lifecycle_transactions->max_journal_entries = 40;
   const ExecutionPlan plan = graph.compile();
   CHECK(plan.ok());
-  CHECK(plan.records().lifecycle.restart_grants[0].journal_entries == 35);
-  graph.options.lifecycle_transactions->max_journal_entries = 34;
+  CHECK(plan.records().lifecycle.restart_grants[0].journal_entries == 40);
+  graph.options.lifecycle_transactions->max_journal_entries = 39;
   CHECK_FALSE(graph.compile().ok());
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("members of all closures together are bounded") {
 
 TEST_CASE("a member that waits on a source widens the stage to arm, and never narrows it") {
   for (const auto stage : {LifecycleStage::kConfigure, LifecycleStage::kAllocate,
-                           LifecycleStage::kArm, LifecycleStage::kStart}) {
+                           LifecycleStage::kWarmUp, LifecycleStage::kArm, LifecycleStage::kStart}) {
     TestGraph graph = idle(2);
     order(graph, 0, 1);
     graph.vertex("op100001").trigger = {.kind = TemporalRecordTriggerKind::kReadable};

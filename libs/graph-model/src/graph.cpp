@@ -55,6 +55,7 @@ std::weak_ptr<AuthoredVertex> Graph::add_vertex(AuthoredVertex authored) {
   vertex->instance = vertex->make();
   OperatorSpec spec;
   vertex->instance->setup(spec);
+  require_lifecycle_of(spec.lifecycle_callbacks(), *vertex->instance);
   vertex->ports = describe_ports(spec);
   const auto index = static_cast<std::uint32_t>(state_->vertices.size());
   vertex->owner = state_.get();

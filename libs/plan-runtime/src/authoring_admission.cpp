@@ -37,10 +37,32 @@ expected<void, Error> check_history(const PlanRecords& plan) {
   return {};
 }
 
+/// One process runs one group of a plan; a launcher that would run the others there is none.
+expected<void, Error> check_process_groups(const PlanRecords& plan) {
+  const EndpointRecord* first = nullptr;
+  const auto check = [&](const std::string& name) -> expected<void, Error> {
+    const EndpointRecord* const endpoint = plan.endpoint_catalog.find(name);
+    if (endpoint == nullptr) return {};
+    if (first == nullptr) first = endpoint;
+    if (endpoint->process_group == first->process_group) return {};
+    return fail(ErrorCode::kNotSupported, "RUN_PROCESS_GROUPS_UNSUPPORTED",
+                "endpoint " + first->name + " belongs to process group " + first->process_group +
+                    " and endpoint " + endpoint->name + " to " + endpoint->process_group +
+                    "; this version runs a plan in one process: give each group a graph of its "
+                    "own, with topics between them");
+  };
+  for (const ExportEdgePlanRecord& edge : plan.export_edges)
+    WEFTLINE_TRY(check(edge.endpoint_name));
+  for (const ImportEdgePlanRecord& edge : plan.import_edges)
+    WEFTLINE_TRY(check(edge.endpoint_name));
+  return {};
+}
+
 }  // namespace
 
 expected<void, Error> check_authoring_records(const PlanRecords& plan) {
   WEFTLINE_TRY(check_start_order(plan));
+  WEFTLINE_TRY(check_process_groups(plan));
   return check_history(plan);
 }
 

@@ -65,13 +65,17 @@ void Lane::run() noexcept {
   rusage usage{};
   static_cast<void>(::getrusage(RUSAGE_THREAD, &usage));
   voluntary_switches_.store(static_cast<std::uint64_t>(usage.ru_nvcsw), std::memory_order_relaxed);
+  stepping_.store(nullptr, std::memory_order_relaxed);
   gate.leave();
+  ended_.store(true, std::memory_order_seq_cst);
+  control_.controller().wake();
 }
 
 bool Lane::step_all() noexcept {
   bool progress = false;
   for (ImportRuntime* import : imports_) progress = import->step() || progress;
   for (OperatorRuntime* member : members_) {
+    stepping_.store(&member->record(), std::memory_order_relaxed);
     progress = member->step() || progress;
     if (!control_.gate().open()) break;
   }

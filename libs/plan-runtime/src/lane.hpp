@@ -32,6 +32,7 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] Parker& parker() noexcept { return *parker_; }
   /// May be null.
   void use_trace(TraceRing* trace) noexcept { trace_ = trace; }
@@ -56,7 +57,14 @@ class Lane {
   }
   void join() noexcept { thread_.join(); }
 
-  /// True when every operator had finished; meaningful after join().
+  /// True when the thread will call nobody any more. Any thread.
+  [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_seq_cst); }
+  /// The operator whose step the lane is in, or was in last; null before the first and after the
+  /// end. Any thread.
+  [[nodiscard]] const OperatorPlanRecord* stepping() const noexcept {
+    return stepping_.load(std::memory_order_relaxed);
+  }
+  /// True when every operator had finished; meaningful after ended().
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// Asks the system about the thread while it lives.
   [[nodiscard]] LaneCounters counters() const;
@@ -86,6 +94,8 @@ class Lane {
   int spin_rounds_{0};
   bool finished_{false};
   Counter spin_wakes_{};
+  std::atomic<const OperatorPlanRecord*> stepping_{nullptr};
+  std::atomic<bool> ended_{false};
   Counter parks_{};
   Counter wakes_{};
   Counter device_polls_{};

@@ -30,6 +30,8 @@ class LaneGate {
 
   /// A lane that has to be woken. Before the lanes start.
   void add_lane(Parker& lane) { lanes_.push_back(&lane); }
+  /// Before the lanes are gone, and while nobody else has the run.
+  void forget_lanes() noexcept { lanes_.clear(); }
 
   // A lane's thread.
 

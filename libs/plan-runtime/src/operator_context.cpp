@@ -29,8 +29,8 @@ expected<void, Error> OperatorContext::own(const ReadinessSourceRef& source) con
   const auto& declared = spec_.sources();
   const std::uint32_t index = source.index();
   if (source_ != nullptr && index < declared.size() && declared[index].ref == &source) return {};
-  return fail(ErrorCode::kInvalidArgument, "SOURCE_FOREIGN",
-              "this operator's setup() has not declared that source");
+  return weftline::fail(ErrorCode::kInvalidArgument, "SOURCE_FOREIGN",
+                        "this operator's setup() has not declared that source");
 }
 
 expected<NotificationSender, Error> OperatorContext::notification_sender(
@@ -53,6 +53,12 @@ expected<void, Error> OperatorContext::bind_readable(const ReadableSourceRef& so
 expected<void, Error> OperatorContext::bind_spin(const SpinSourceRef& source, SpinProbe probe) {
   WEFTLINE_TRY(own(source));
   return source_->bind(probe);
+}
+
+LifecycleStatus OperatorContext::fail(Error why, LifecycleStatus status) noexcept {
+  failure_ = std::move(why);
+  if (failure_.token.empty()) failure_.token = "LIFECYCLE_STAGE_FAILED";
+  return status;
 }
 
 }  // namespace weftline::runtime

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "run_control.hpp"
 #include "source_runtime.hpp"
@@ -41,10 +42,18 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   /// Stays where it is.
   [[nodiscard]] const TimePoint& time_of_activation() const noexcept { return activation_.time; }
 
+  /// What the next lifecycle callback sees of its stage.
+  void enter_stage(LifecycleStage stage) noexcept {
+    stage_ = stage;
+    failure_ = {};
+  }
+  /// What that callback gave to fail(); without a token when it did not.
+  [[nodiscard]] Error take_failure() noexcept { return std::exchange(failure_, Error{}); }
+
   const Activation& activation() const noexcept override { return activation_; }
   StreamRef cuda_stream() const noexcept override { return stream_; }
   ClockRef clock() const noexcept override { return clock_; }
-  bool stop_requested() const noexcept override { return control_.stopping(); }
+  Cancellation cancellation() const noexcept override { return control_.cancellation(); }
   void request_success() noexcept override { control_.succeed(); }
   PortRateView rate(const InputPort& input) const noexcept override;
   PortRateView rate(const OutputPort& output) const noexcept override;
@@ -54,6 +63,8 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   expected<Doorbell, Error> doorbell(const DoorbellSourceRef& source) override;
   expected<void, Error> bind_readable(const ReadableSourceRef& source, int descriptor) override;
   expected<void, Error> bind_spin(const SpinSourceRef& source, SpinProbe probe) override;
+  LifecycleStage stage() const noexcept override { return stage_; }
+  LifecycleStatus fail(Error why, LifecycleStatus status) noexcept override;
 
  private:
   [[nodiscard]] expected<void, Error> own(const ReadinessSourceRef& source) const;
@@ -66,6 +77,8 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   const std::span<const PortRatePlanRecord> rates_;
   SourceRuntime* const source_;
   Activation activation_{};
+  LifecycleStage stage_{LifecycleStage::kConfigure};
+  Error failure_{};
 };
 
 }  // namespace weftline::runtime

@@ -66,6 +66,7 @@ OperatorRuntime::OperatorRuntime(Options options)
                spec_),
       calls_left_(record_.trigger.complete_after_computes) {
   instance_->setup(spec_);
+  require_lifecycle_of(spec_.lifecycle_callbacks(), *instance_);
   if (const std::string change = setup_change(record_, spec_); !change.empty()) {
     throw RuntimeError(
         {ErrorCode::kFailure, "RUN_SETUP_CHANGED",
@@ -93,41 +94,14 @@ OperatorRuntime::OperatorRuntime(Options options)
                            .source = source_.get()});
 }
 
-bool OperatorRuntime::start() {
-  auto result = guarded("OPERATOR_START_THREW", [&]() -> expected<void, Error> {
-    if (device_) WEFTLINE_TRY(device_->make_current());
-    instance_->start(context_);
-    return {};
-  });
-  if (!result) {
-    control_.fail(record_.path + ".start", std::move(result).error());
-    return false;
-  }
-  started_ = true;
-  return true;
-}
-
-bool OperatorRuntime::arm() noexcept {
-  if (source_) {
-    if (auto armed = source_->arm(); !armed) {
-      control_.fail(record_.path, std::move(armed).error());
-      return false;
-    }
-  }
+expected<void, Error> OperatorRuntime::arm() noexcept {
+  if (source_) WEFTLINE_TRY(source_->arm());
   trigger_->start(clock_.now().timestamp_ns);
-  return true;
+  return {};
 }
 
-void OperatorRuntime::stop() noexcept {
+void OperatorRuntime::close_source() noexcept {
   if (source_) source_->close();
-  if (!started_) return;
-  started_ = false;
-  auto result = guarded("OPERATOR_STOP_THREW", [&]() -> expected<void, Error> {
-    if (device_) WEFTLINE_TRY(device_->make_current());
-    instance_->stop(context_);
-    return {};
-  });
-  if (!result) control_.fail(record_.path + ".stop", std::move(result).error());
 }
 
 void OperatorRuntime::use_probe(OperatorProbe& probe) noexcept {

@@ -13,6 +13,7 @@
 #include "operator_context.hpp"
 #include "output_runtime.hpp"
 #include "run_control.hpp"
+#include "stage_call.hpp"
 #include "trigger_state.hpp"
 #include "weftline/cuda/device.hpp"
 #include "weftline/graph/operator.hpp"
@@ -21,7 +22,7 @@
 namespace weftline::runtime {
 
 /// One running operator: the user's instance, its ports, its trigger, and the context that its
-/// callbacks see. Everything but the counters belongs to one lane; start() and stop() run while
+/// callbacks see. Everything but the counters belongs to one lane; run_stage() runs while
 /// that lane's thread does not.
 class OperatorRuntime final {
  public:
@@ -56,13 +57,15 @@ class OperatorRuntime final {
   void use_probe(OperatorProbe& probe) noexcept;
   [[nodiscard]] const OperatorPlanRecord& record() const noexcept { return record_; }
 
-  /// Calls the user's start(); false after reporting a failure.
-  [[nodiscard]] bool start();
-  /// Ticks count from now, and sources can be bound no longer; false after reporting a source that
-  /// nobody has bound.
-  [[nodiscard]] bool arm() noexcept;
-  /// Calls the user's stop() if start() succeeded. Handles of its source are closed first.
-  void stop() noexcept;
+  /// Calls what the user's class has for a stage of the lifecycle.
+  [[nodiscard]] StageOutcome run_stage(LifecycleStage stage) noexcept {
+    return call_stage(stage, *instance_, spec_, context_);
+  }
+  /// Ticks count from now, and sources can be bound no longer; an error names one that nobody has
+  /// bound.
+  [[nodiscard]] expected<void, Error> arm() noexcept;
+  /// Handles of its source answer that the run has ended. Before kStop.
+  void close_source() noexcept;
   /// Destroys the user's instance and with it every handle and loan that it holds.
   void destroy_instance() noexcept { instance_.reset(); }
   /// Destroys the samples that its inputs hold outside their queues.
@@ -117,7 +120,6 @@ class OperatorRuntime final {
   OperatorProbe* probe_{nullptr};            ///< Null unless the run is observed.
   std::optional<std::uint64_t> calls_left_;  ///< Absent: no number of calls ends it.
   std::int64_t decided_ns_{0};               ///< When the trigger was first seen to be due.
-  bool started_{false};
   /// The trigger is due, but an earlier refusal or a full output holds it back.
   bool held_{false};
   bool done_{false};

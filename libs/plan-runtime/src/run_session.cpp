@@ -27,7 +27,7 @@ RunSession& RunSession::operator=(RunSession&&) noexcept = default;
 RunSession::~RunSession() = default;
 
 void RunSession::request_stop() noexcept { state_->request_stop(); }
-void RunSession::wait() const { state_->wait(); }
+void RunSession::wait() const { static_cast<void>(state_->wait_until({})); }
 bool RunSession::wait_until(std::chrono::steady_clock::time_point deadline) const {
   return state_->wait_until(deadline);
 }
@@ -44,15 +44,15 @@ expected<void, Error> RunSession::write_trace(const std::filesystem::path& path)
 }
 
 RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {
-  auto state = std::make_unique<RunSession::State>(plan);
-  state->launch(options);
+  auto state = std::make_unique<RunSession::State>(plan, options);
+  state->launch();
   return RunSession(std::move(state));
 }
 
 RunSession runtime::run_async_bound(const ExecutionPlan& plan, const RunOptions& options,
                                     ChannelBindings& bindings) {
-  auto state = std::make_unique<RunSession::State>(plan);
-  state->launch(options, &bindings);
+  auto state = std::make_unique<RunSession::State>(plan, options);
+  state->launch(nullptr, &bindings);
   return RunSession(std::move(state));
 }
 

@@ -4,69 +4,56 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <memory>
+#include <filesystem>
 #include <mutex>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "placed_thread.hpp"
 #include "session_resources.hpp"
+#include "session_steps.hpp"
 #include "weftline/runtime/run_session.hpp"
 
 namespace weftline {
 
-/// A session's threads and outcome. The controller thread waits for the lanes, stops the operators
-/// and publishes the termination; everything else only reads.
+/// A session's threads and outcome. Whoever calls run_async() makes the resources; the controller
+/// thread brings them to life, waits for the lanes, takes down what it brought up, and publishes
+/// the termination; whoever destroys the session undoes the rest. Everybody else only reads.
 class RunSession::State {
  public:
-  explicit State(const ExecutionPlan& plan)
-      : resources_(std::make_unique<runtime::SessionResources>(plan)) {}
-  ~State() {
-    request_stop();
-    controller_.join();
-  }
+  State(const ExecutionPlan& plan, const RunOptions& options) : resources_(plan, options) {}
+  ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// `bindings` may be null: the plan's exports are opened as channels of this machine.
-  void launch(const RunOptions& options, runtime::ChannelBindings* bindings = nullptr);
+  /// `hooks` and `bindings` are for tests, and live longer than the session.
+  void launch(runtime::SessionHooks* hooks = nullptr, runtime::ChannelBindings* bindings = nullptr);
 
-  void request_stop() noexcept {
-    if (resources_) resources_->control.stop();
-  }
-  void wait() const {
-    std::unique_lock lock(mutex_);
-    ended_.wait(lock, [this] { return termination_.load() != RunTermination::kRunning; });
-  }
-  bool wait_until(std::chrono::steady_clock::time_point deadline) const {
-    std::unique_lock lock(mutex_);
-    return ended_.wait_until(lock, deadline,
-                             [this] { return termination_.load() != RunTermination::kRunning; });
-  }
+  void request_stop() noexcept { resources_.control.stop(); }
+  /// False when the deadline came first.
+  bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) const;
   RunTermination termination() const noexcept { return termination_.load(); }
-  std::vector<RunDiagnostic> diagnostics() const {
-    return resources_ ? resources_->control.diagnostics() : build_diagnostics_;
-  }
-  const std::vector<RunDiagnostic>& warnings() const noexcept { return warnings_; }
+  std::vector<RunDiagnostic> diagnostics() const { return resources_.control.diagnostics(); }
+  std::vector<RunDiagnostic> warnings() const;
   const std::vector<ThreadPlacementReport>& thread_placements() const noexcept {
-    return placements_;
+    return resources_.placements;
   }
-  RunCounters counters() const;
-  RunTrace trace() const;
+  RunCounters counters() const { return resources_.counters(); }
+  RunTrace trace() const {
+    return resources_.observation ? resources_.observation->trace() : RunTrace{};
+  }
   expected<void, Error> write_trace(const std::filesystem::path& path) const;
 
  private:
-  void reject(std::string place, Error error);
-  [[nodiscard]] bool start_operators();
-  [[nodiscard]] expected<void, Error> await_peers(std::string& place);
-  void control_run();
+  [[nodiscard]] expected<void, RunDiagnostic> place_controller();
+  void control_run() noexcept;
+  void fail(RunDiagnostic diagnostic) noexcept;
+  /// Waits until every lane has ended.
+  void await_lanes() noexcept;
   void end(RunTermination termination);
 
-  std::unique_ptr<runtime::SessionResources> resources_;
-  std::vector<RunDiagnostic> build_diagnostics_{};
-  // Complete before the controller starts.
-  std::vector<RunDiagnostic> warnings_{};
-  std::vector<ThreadPlacementReport> placements_{};
+  mutable runtime::SessionResources resources_;  // mutable: reading the warnings looks for new ones
+  runtime::SessionSteps steps_{resources_};
   std::atomic<RunTermination> termination_{RunTermination::kRunning};
   mutable std::mutex mutex_{};
   mutable std::condition_variable ended_{};

@@ -16,21 +16,22 @@ namespace {
 expected<ChannelRuntime, Error> make_channels(SessionBuild& build) {
   constexpr SupportThreadRole kRole = SupportThreadRole::kChannelPump;
   const auto placed = std::make_shared<std::promise<ThreadPlacementReport>>();
-  ChannelRuntimeOptions options = build.options.channels;
+  ChannelRuntimeOptions options = build.resources.options.channels;
   options.on_service_thread = [placed, asked = asked_for(build.plan().records(), kRole),
-                               first = build.options.channels.on_service_thread] {
+                               first = build.resources.options.channels.on_service_thread] {
     if (first) first();
     placed->set_value(place_this_thread(thread_name(kRole), asked));
   };
   WEFTLINE_ASSIGN(ChannelRuntime runtime, ChannelRuntime::create(options));
-  WEFTLINE_TRY(admit(build, placed->get_future().get()));
+  WEFTLINE_TRY(build.at(thread_name(kRole)));
+  WEFTLINE_TRY(admit(build.resources, placed->get_future().get()));
   return runtime;
 }
 
 expected<ChannelBindings*, Error> bindings_of(SessionBuild& build) {
   if (build.bindings != nullptr) return build.bindings;
   if (!build.resources.channels) {
-    build.place = "channels";
+    WEFTLINE_TRY(build.at("channels"));
     WEFTLINE_ASSIGN(ChannelRuntime runtime, make_channels(build));
     build.resources.channels =
         std::make_unique<InlineChannels>(std::move(runtime), build.plan().endpoint_catalog());
@@ -63,7 +64,7 @@ std::uint32_t queue_depth(const ImportEdgePlanRecord& edge, bool is_tensor) {
 
 expected<void, Error> make_import(SessionBuild& build, const ImportEdgePlanRecord& first) {
   SessionResources& resources = build.resources;
-  build.place = "endpoint " + first.endpoint_name;
+  WEFTLINE_TRY(build.at("endpoint " + first.endpoint_name));
   WEFTLINE_ASSIGN(ChannelBindings* const bindings, bindings_of(build));
   WEFTLINE_ASSIGN(
       std::unique_ptr<ImportPort> port,
@@ -94,7 +95,7 @@ expected<void, Error> make_import(SessionBuild& build, const ImportEdgePlanRecor
 expected<void, Error> make_exports(SessionBuild& build) {
   for (const auto& edge : build.plan().records().export_edges) {
     WEFTLINE_ASSIGN(ChannelBindings* const bindings, bindings_of(build));
-    build.place = "endpoint " + edge.endpoint_name;
+    WEFTLINE_TRY(build.at("endpoint " + edge.endpoint_name));
     const EndpointRecord& endpoint = *build.plan().endpoint_catalog().find(edge.endpoint_name);
     WEFTLINE_ASSIGN(std::unique_ptr<ExportPort> port, bindings->open_export(endpoint));
     build.resources.exports.push_back(std::make_unique<ExportArm>(
@@ -133,6 +134,16 @@ expected<void, Error> make_imports(SessionBuild& build) {
     target.input(edge.target.port).connect(*resources.import_queues.back());
   }
   return {};
+}
+
+void drop_exports(SessionResources& resources) noexcept {
+  pop_all(resources.exports);
+  resources.channels.reset();
+}
+
+void drop_imports(SessionResources& resources) noexcept {
+  pop_all(resources.import_queues);
+  pop_all(resources.imports);
 }
 
 }  // namespace weftline::runtime

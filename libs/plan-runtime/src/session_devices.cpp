@@ -8,15 +8,15 @@ namespace {
 
 /// By id; empty ones for SMs that are nobody's.
 expected<std::vector<GreenContext>, Error> make_green_contexts(SessionBuild& build) {
+  SessionResources& session = build.resources;
   std::vector<GreenContext> contexts;
   for (const GreenContextResourcePlanRecord& record : build.plan().green_context_resources()) {
     contexts.emplace_back();
     // A device that no operator is on is not open, and its SMs are nobody's.
-    const auto device = build.resources.devices.find(record.device);
-    if (record.role == GreenContextRole::kReservedResidual ||
-        device == build.resources.devices.end())
+    const auto device = session.devices.find(record.device);
+    if (record.role == GreenContextRole::kReservedResidual || device == session.devices.end())
       continue;
-    build.place = "SMs of " + record.device.to_string();
+    WEFTLINE_TRY(build.at("SMs of " + record.device.to_string()));
     WEFTLINE_ASSIGN(contexts.back(),
                     device->second->create_green_context({.sm_count = record.sm_count}));
     if (contexts.back().sm_count() == record.sm_count) continue;
@@ -31,6 +31,7 @@ expected<std::vector<GreenContext>, Error> make_green_contexts(SessionBuild& bui
 }  // namespace
 
 expected<void, Error> make_devices(SessionBuild& build) {
+  SessionResources& session = build.resources;
   std::set<DeviceId> wanted;
   for (const auto& operation : build.plan().operators()) {
     if (operation.device) wanted.insert(*operation.device);
@@ -39,8 +40,8 @@ expected<void, Error> make_devices(SessionBuild& build) {
     if (pool.device) wanted.insert(*pool.device);
   }
   for (const DeviceId id : wanted) {
-    build.place = id.to_string();
-    WEFTLINE_ASSIGN(std::shared_ptr<Device> device, open_device(id, build.options.devices));
+    WEFTLINE_TRY(build.at(id.to_string()));
+    WEFTLINE_ASSIGN(std::shared_ptr<Device> device, open_device(id, session.options.devices));
     // The ordinal is only a name on this machine: the plan was made for the device with this UUID.
     const DeviceDescription* planned = build.plan().records().device_catalog.find(id);
     if (planned != nullptr && planned->uuid != device->description().uuid) {
@@ -50,26 +51,31 @@ expected<void, Error> make_devices(SessionBuild& build) {
               "; " + id.to_string() + " is now " + device->description().name + " with UUID " +
               to_hex(device->description().uuid) + "; compile again with this machine's catalog");
     }
-    build.resources.devices.emplace(id, std::move(device));
+    session.devices.emplace(id, std::move(device));
   }
   return {};
 }
 
 expected<void, Error> make_streams(SessionBuild& build) {
+  SessionResources& session = build.resources;
   // Streams keep their SMs.
   WEFTLINE_ASSIGN(std::vector<GreenContext> contexts, make_green_contexts(build));
   for (const auto& record : build.plan().cuda_compute_streams()) {
-    build.place = record.partition.valid()
-                      ? "stream of partition " +
-                            build.plan().execution_partitions()[record.partition.value].name
-                      : "stream of " + record.device.to_string();
-    WEFTLINE_ASSIGN(Stream stream,
-                    record.green_context.valid()
-                        ? contexts[record.green_context.value].create_stream({})
-                        : build.resources.devices.at(record.device)->create_stream({}));
-    build.resources.streams->push_back(std::move(stream));
+    WEFTLINE_TRY(build.at(record.partition.valid()
+                              ? "stream of partition " +
+                                    build.plan().execution_partitions()[record.partition.value].name
+                              : "stream of " + record.device.to_string()));
+    WEFTLINE_ASSIGN(Stream stream, record.green_context.valid()
+                                       ? contexts[record.green_context.value].create_stream({})
+                                       : session.devices.at(record.device)->create_stream({}));
+    session.streams->push_back(std::move(stream));
   }
   return {};
 }
+
+void drop_devices(SessionResources& resources) noexcept { resources.devices.clear(); }
+
+// A handle that a user keeps beyond the run keeps the streams that it may have to wait for.
+void drop_streams(SessionResources& resources) noexcept { resources.streams.reset(); }
 
 }  // namespace weftline::runtime

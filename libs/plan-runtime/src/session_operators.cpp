@@ -33,8 +33,9 @@ void subscribe(Lane& lane, const OperatorRuntime& operation) {
 }  // namespace
 
 expected<void, Error> make_clocks(SessionBuild& build) {
+  SessionResources& session = build.resources;
   for (const ClockPlanRecord& clock : build.plan().records().clocks) {
-    build.place = "clock " + clock.name;
+    WEFTLINE_TRY(build.at("clock " + clock.name));
     std::unique_ptr<Clock> made = build.plan().clock_factory(clock.id)();
     const bool as_planned = made != nullptr &&
                             made->independent_progress() == clock.independent_progress &&
@@ -45,117 +46,129 @@ expected<void, Error> make_clocks(SessionBuild& build) {
                                   : "the clock that was made goes on in another way than the plan "
                                     "says: its independent_progress() or driver() has changed");
     }
-    build.resources.clocks.push_back(std::move(made));
+    session.clocks.push_back(std::move(made));
   }
   return {};
 }
 
 expected<void, Error> make_observation(SessionBuild& build) {
-  const ObserveOptions& asked = build.options.observe;
+  const ObserveOptions& asked = build.resources.options.observe;
   if (!asked.any()) return {};
+  WEFTLINE_TRY(build.at("observe"));
   build.resources.observation = std::make_unique<RunObservation>(build.plan().records(), asked);
   if (asked.nvtx && !nvtx::available()) {
-    build.warnings.push_back(
-        {"observe",
-         {ErrorCode::kNotSupported, "RUN_NVTX_UNAVAILABLE",
-          "this build makes no NVTX ranges; build Weftline with the CUDA Toolkit", 0}});
+    build.resources.control.warn(
+        "observe", {ErrorCode::kNotSupported, "RUN_NVTX_UNAVAILABLE",
+                    "this build makes no NVTX ranges; build Weftline with the CUDA Toolkit", 0});
   }
   return {};
 }
 
 expected<void, Error> make_lanes(SessionBuild& build) {
+  SessionResources& session = build.resources;
   for (const auto& partition : build.plan().execution_partitions()) {
-    build.resources.lanes.push_back(
-        std::make_unique<Lane>(partition.id, partition.name, build.resources.control));
-    build.resources.control.gate().add_lane(build.resources.lanes.back()->parker());
-    if (build.resources.observation) {
-      build.resources.lanes.back()->use_trace(build.resources.observation->trace_of(partition.id));
+    WEFTLINE_TRY(build.at("partition " + partition.name));
+    session.lanes.push_back(std::make_unique<Lane>(partition.id, partition.name, session.control));
+    session.control.gate().add_lane(session.lanes.back()->parker());
+    if (session.observation) {
+      session.lanes.back()->use_trace(session.observation->trace_of(partition.id));
     }
   }
   return {};
 }
 
 expected<void, Error> make_operators(SessionBuild& build) {
+  SessionResources& session = build.resources;
   ClockId default_clock;
   for (const auto& clock : build.plan().records().clocks) {
     if (clock.is_default) default_clock = clock.id;
   }
   for (const OperatorPlanRecord& record : build.plan().operators()) {
-    build.place = record.path;
+    WEFTLINE_TRY(build.at(record.path));
     const ClockId trigger_clock = record.trigger.clock;
     const auto rates =
         std::ranges::equal_range(build.plan().port_rates(), record.id, {},
                                  [](const PortRatePlanRecord& rate) { return rate.port.vertex; });
     WEFTLINE_TRY(guarded("OPERATOR_SETUP_THREW", [&]() -> expected<void, Error> {
-      build.resources.operators.push_back(
-          std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
-              .record = &record,
-              .instance = build.plan().operator_factory(record.id)(),
-              .device = record.device ? build.resources.devices.at(*record.device) : nullptr,
-              .stream = record.stream.valid()
-                            ? (*build.resources.streams)[record.stream.value].ref()
-                            : StreamRef{},
-              .clock = ClockRef(*build.resources.clocks[default_clock.value], default_clock),
-              .control = &build.resources.control,
-              .rates = {rates.begin(), rates.end()},
-              .selections = selections_of(build.plan().records(), record),
-              .trigger_clock =
-                  trigger_clock.valid()
-                      ? std::optional(
-                            ClockRef(*build.resources.clocks[trigger_clock.value], trigger_clock))
-                      : std::nullopt,
-              .wake = build.resources.lanes[record.partition.value]->readiness_wake()}));
+      session.operators.push_back(std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
+          .record = &record,
+          .instance = build.plan().operator_factory(record.id)(),
+          .device = record.device ? session.devices.at(*record.device) : nullptr,
+          .stream =
+              record.stream.valid() ? (*session.streams)[record.stream.value].ref() : StreamRef{},
+          .clock = ClockRef(*session.clocks[default_clock.value], default_clock),
+          .control = &session.control,
+          .rates = {rates.begin(), rates.end()},
+          .selections = selections_of(build.plan().records(), record),
+          .trigger_clock =
+              trigger_clock.valid()
+                  ? std::optional(ClockRef(*session.clocks[trigger_clock.value], trigger_clock))
+                  : std::nullopt,
+          .wake = session.lanes[record.partition.value]->readiness_wake()}));
       return {};
     }));
   }
-  if (build.resources.observation) {
-    for (const auto& operation : build.resources.operators) {
-      operation->use_probe(build.resources.observation->probe(operation->record().id));
+  if (session.observation) {
+    for (const auto& operation : session.operators) {
+      operation->use_probe(session.observation->probe(operation->record().id));
     }
   }
   for (const auto& partition : build.plan().execution_partitions()) {
     for (const VertexId member : partition.members) {
-      Lane& lane = *build.resources.lanes[partition.id.value];
-      OperatorRuntime& operation = *build.resources.operators[member.value];
-      build.place = operation.record().path;
+      Lane& lane = *session.lanes[partition.id.value];
+      OperatorRuntime& operation = *session.operators[member.value];
+      WEFTLINE_TRY(build.at(operation.record().path));
       WEFTLINE_TRY(lane.add(operation));
       subscribe(lane, operation);
     }
   }
   for (const auto& record : build.plan().tensor_allocations()) {
-    TensorPool& pool = *build.resources.pools[record.id.value];
+    TensorPool& pool = *session.pools[record.id.value];
     pool.set_return_callback({[](void* parker) noexcept { static_cast<Parker*>(parker)->wake(); },
-                              &build.resources.lane_of(record.output).parker()});
-    build.resources.operators[record.output.vertex.value]->use_pool(record.output.port, pool);
+                              &session.lane_of(record.output).parker()});
+    session.operators[record.output.vertex.value]->use_pool(record.output.port, pool);
   }
-  for (std::size_t index = 0; index < build.resources.exports.size(); ++index) {
+  for (std::size_t index = 0; index < session.exports.size(); ++index) {
     const PortRef source = build.plan().records().export_edges[index].source;
-    build.resources.operators[source.vertex.value]
-        ->output(source.port)
-        .connect(*build.resources.exports[index]);
+    session.operators[source.vertex.value]->output(source.port).connect(*session.exports[index]);
   }
+  session.lifecycle.emplace(session.operators, session.control, session.watch,
+                            session.options.lifecycle_retries);
   return {};
 }
 
 expected<void, Error> make_edges(SessionBuild& build) {
+  SessionResources& session = build.resources;
   for (const auto& record : build.plan().payload_edges()) {
-    OperatorRuntime& target = *build.resources.operators[record.target.vertex.value];
-    build.resources.edges.push_back(std::make_unique<EdgeQueue>(EdgeQueue::Options{
+    WEFTLINE_TRY(build.at("queue of " + build.plan().records().input_name(record.target)));
+    OperatorRuntime& target = *session.operators[record.target.vertex.value];
+    session.edges.push_back(std::make_unique<EdgeQueue>(EdgeQueue::Options{
         .ops = &target.input_ops(record.target.port),
         .policy = record.queue_policy,
         .depth = record.queue_depth,
-        .arm = build.resources.arms.arm_of(build.resources.edges.size()),
-        .stamped = build.resources.observation && build.resources.observation->stamps_samples(),
-        .producer =
-            record.crosses_partitions ? &build.resources.lane_of(record.source).parker() : nullptr,
-        .consumer = record.crosses_partitions ? &build.resources.lane_of(record.target).parker()
-                                              : nullptr}));
-    build.resources.operators[record.source.vertex.value]
+        .arm = session.arms.arm_of(session.edges.size()),
+        .stamped = session.observation && session.observation->stamps_samples(),
+        .producer = record.crosses_partitions ? &session.lane_of(record.source).parker() : nullptr,
+        .consumer =
+            record.crosses_partitions ? &session.lane_of(record.target).parker() : nullptr}));
+    session.operators[record.source.vertex.value]
         ->output(record.source.port)
-        .connect(*build.resources.edges.back());
-    target.input(record.target.port).connect(*build.resources.edges.back());
+        .connect(*session.edges.back());
+    target.input(record.target.port).connect(*session.edges.back());
   }
   return {};
 }
+
+void drop_observation(SessionResources& resources) noexcept { resources.observation.reset(); }
+void drop_clocks(SessionResources& resources) noexcept { pop_all(resources.clocks); }
+void drop_lanes(SessionResources& resources) noexcept {
+  resources.control.gate().forget_lanes();
+  pop_all(resources.lanes);
+}
+void drop_operators(SessionResources& resources) noexcept {
+  resources.lifecycle.reset();
+  pop_all(resources.operators);
+}
+void drop_edges(SessionResources& resources) noexcept { pop_all(resources.edges); }
 
 }  // namespace weftline::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session_build.hpp"
+#include "session_steps.hpp"
 
 namespace weftline::runtime {
 
@@ -13,5 +13,11 @@ namespace weftline::runtime {
 [[nodiscard]] expected<void, Error> make_operators(SessionBuild& build);
 /// The queues between them.
 [[nodiscard]] expected<void, Error> make_edges(SessionBuild& build);
+
+void drop_clocks(SessionResources& resources) noexcept;
+void drop_observation(SessionResources& resources) noexcept;
+void drop_lanes(SessionResources& resources) noexcept;
+void drop_operators(SessionResources& resources) noexcept;
+void drop_edges(SessionResources& resources) noexcept;
 
 }  // namespace weftline::runtime

@@ -3,14 +3,18 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "arm_numbers.hpp"
+#include "callback_watch.hpp"
 #include "channel_bindings.hpp"
 #include "edge_queue.hpp"
 #include "export_arm.hpp"
 #include "import_runtime.hpp"
 #include "lane.hpp"
+#include "lifecycle_runner.hpp"
 #include "operator_runtime.hpp"
 #include "run_control.hpp"
 #include "run_observation.hpp"
@@ -21,10 +25,17 @@
 
 namespace weftline::runtime {
 
-/// Everything that one run of a plan owns. The order of the members is the order of making;
-/// destruction is its exact reverse, also from half-way. Ids of the plan index the vectors.
+/// Destroys from the back: the reverse of making.
+template <class T>
+void pop_all(std::vector<T>& made) noexcept {
+  while (!made.empty()) made.pop_back();
+}
+
+/// Everything that one run of a plan owns, made and undone by steps (session_steps.hpp) in the
+/// order of the members. Ids of the plan index the vectors.
 struct SessionResources {
-  explicit SessionResources(const ExecutionPlan& the_plan) : plan(the_plan) {}
+  SessionResources(const ExecutionPlan& the_plan, const RunOptions& the_options)
+      : plan(the_plan), options(the_options) {}
   SessionResources(const SessionResources&) = delete;
   SessionResources& operator=(const SessionResources&) = delete;
 
@@ -33,8 +44,12 @@ struct SessionResources {
   /// Waits on the host for all device work; cold.
   void synchronize_streams() noexcept;
 
+  /// Reads without stopping anything; allocates.
+  [[nodiscard]] RunCounters counters() const;
+
   const ExecutionPlan plan;
   const ArmNumbers arms{plan.records()};
+  const RunOptions options;
   RunControl control{};
   std::vector<std::unique_ptr<Clock>> clocks{};
   std::map<DeviceId, std::shared_ptr<Device>> devices{};
@@ -49,6 +64,14 @@ struct SessionResources {
   std::vector<std::unique_ptr<EdgeQueue>> edges{};
   std::vector<std::unique_ptr<EdgeQueue>> import_queues{};  ///< By the plan's import edges.
   std::vector<std::unique_ptr<ImportRuntime>> imports{};    ///< One for each topic with inputs.
+  /// In the order of making; complete before the controller begins.
+  std::vector<ThreadPlacementReport> placements{};
+  std::optional<LifecycleRunner> lifecycle{};
+  CallbackWatch watch{control, lanes, options.late_callback_interval};
+
+  [[nodiscard]] std::span<const VertexId> start_order() const noexcept {
+    return plan.records().lifecycle.start_order;
+  }
 
   [[nodiscard]] Lane& lane_of(PortRef port) {
     return *lanes[plan.operators()[port.vertex.value].partition.value];

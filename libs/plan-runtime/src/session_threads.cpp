@@ -34,10 +34,14 @@ std::string thread_name(SupportThreadRole role) {
                                                 : "the channels' thread";
 }
 
-expected<void, Error> admit(SessionBuild& build, const ThreadPlacementReport& report) {
-  build.place = report.thread;
-  build.placements.push_back(report);
-  return admit_placement(report, build.warnings);
+expected<void, Error> admit(SessionResources& resources, const ThreadPlacementReport& report) {
+  resources.placements.push_back(report);
+  std::vector<RunDiagnostic> warnings;
+  auto admitted = admit_placement(report, warnings);
+  for (RunDiagnostic& warning : warnings) {
+    resources.control.warn(std::move(warning.place), std::move(warning.error));
+  }
+  return admitted;
 }
 
 expected<void, Error> make_threads(SessionBuild& build) {
@@ -45,15 +49,19 @@ expected<void, Error> make_threads(SessionBuild& build) {
   const auto& partitions = build.plan().execution_partitions();
   const bool core_for_each_lane = std::thread::hardware_concurrency() >= lanes.size();
   for (std::size_t index = 0; index < lanes.size(); ++index) {
-    build.place = "partition " + partitions[index].name;
+    WEFTLINE_TRY(build.at("partition " + partitions[index].name));
     WEFTLINE_TRY(guarded("RUN_THREAD_UNAVAILABLE", [&]() -> expected<void, Error> {
       lanes[index]->launch(asked_for(build.plan().records(), partitions[index].id),
                            core_for_each_lane);
       return {};
     }));
-    WEFTLINE_TRY(admit(build, lanes[index]->placement()));
+    WEFTLINE_TRY(admit(build.resources, lanes[index]->placement()));
   }
   return {};
+}
+
+void join_threads(SessionResources& resources) noexcept {
+  for (const auto& lane : resources.lanes) lane->join();
 }
 
 }  // namespace weftline::runtime

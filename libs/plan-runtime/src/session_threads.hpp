@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session_build.hpp"
+#include "session_steps.hpp"
 #include "weftline/plan/thread_placement.hpp"
 
 namespace weftline::runtime {
@@ -14,10 +14,13 @@ namespace weftline::runtime {
 
 /// Keeps the report for RunSession::thread_placements(); an error where the plan does not let the
 /// run go without what was refused.
-[[nodiscard]] expected<void, Error> admit(SessionBuild& build, const ThreadPlacementReport& report);
+[[nodiscard]] expected<void, Error> admit(SessionResources& resources,
+                                          const ThreadPlacementReport& report);
 
 /// Makes the lanes' threads, each in its place, where they wait to be started. On the thread that
 /// builds: what nobody asks for they inherit from there, and not from a placed controller.
 [[nodiscard]] expected<void, Error> make_threads(SessionBuild& build);
+/// Waits for their end: those that were never started end without any work.
+void join_threads(SessionResources& resources) noexcept;
 
 }  // namespace weftline::runtime

@@ -4,6 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
+#include "weftline/catalog/endpoint_catalog_builder.hpp"
+
 namespace weftline::runtime {
 namespace {
 
@@ -39,6 +41,27 @@ TEST_CASE("an output that keeps history is refused by name") {
   CHECK(checked.error().code == ErrorCode::kNotSupported);
   CHECK(checked.error().token == "RUN_HISTORY_UNSUPPORTED");
   CHECK(checked.error().message.find("a.out") != std::string::npos);
+}
+
+TEST_CASE("a plan whose endpoints belong to several process groups is refused, with both") {
+  ChannelEndpointCatalogBuilder builder("deployment");
+  REQUIRE(builder.export_topic<std::uint32_t>("one", "weftline://one", {.process_group = "left"}));
+  REQUIRE(builder.export_topic<std::uint32_t>("two", "weftline://two", {.process_group = "right"}));
+  REQUIRE(builder.import_topic<std::uint32_t>("in", "weftline://in", {.process_group = "left"}));
+  PlanRecords plan = two_operators();
+  auto catalog = std::move(builder).build();
+  REQUIRE(catalog);
+  plan.endpoint_catalog = *catalog;
+  plan.export_edges = {{.endpoint_name = "one", .source = {VertexId{0}, 0}}};
+  plan.import_edges = {{.endpoint_name = "in"}};
+  // What the catalog has beyond the plan's own endpoints is other people's.
+  CHECK(check_authoring_records(plan));
+  plan.export_edges.push_back({.endpoint_name = "two", .source = {VertexId{0}, 0}});
+  const auto checked = check_authoring_records(plan);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().token == "RUN_PROCESS_GROUPS_UNSUPPORTED");
+  CHECK(checked.error().message.find("left") != std::string::npos);
+  CHECK(checked.error().message.find("right") != std::string::npos);
 }
 
 }  // namespace

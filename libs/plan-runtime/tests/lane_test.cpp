@@ -93,7 +93,7 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
       {[](void* parker) noexcept { static_cast<runtime::Parker*>(parker)->wake(); },
        &lane.parker()});
 
-  REQUIRE(source.start());
+  REQUIRE_FALSE(source.run_stage(LifecycleStage::kStart).failed());
   REQUIRE(source.arm());
   lane.launch({}, false);
   lane.start();
@@ -103,7 +103,7 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
   const bool ended = testing::eventually([&] { return control.stopping(); });
   control.stop();
   lane.join();
-  source.stop();
+  REQUIRE_FALSE(source.run_stage(LifecycleStage::kStop).failed());
   REQUIRE(ended);
   REQUIRE(control.diagnostics().size() == 1);
   CHECK(control.diagnostics()[0].place == "source");

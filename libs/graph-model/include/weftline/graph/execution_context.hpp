@@ -7,7 +7,9 @@
 #include "weftline/core/time.hpp"
 #include "weftline/cuda/stream_ref.hpp"
 #include "weftline/graph/activation.hpp"
+#include "weftline/graph/cancellation.hpp"
 #include "weftline/graph/doorbell.hpp"
+#include "weftline/graph/lifecycle_spec.hpp"
 #include "weftline/graph/notification_sender.hpp"
 #include "weftline/graph/port.hpp"
 #include "weftline/graph/readiness_source.hpp"
@@ -56,7 +58,8 @@ class ExecutionContext {
   /// The operator's planned stream; null for a host-only operator. Not to be kept after compute().
   [[nodiscard]] virtual StreamRef cuda_stream() const noexcept = 0;
   [[nodiscard]] virtual ClockRef clock() const noexcept = 0;
-  [[nodiscard]] virtual bool stop_requested() const noexcept = 0;
+  [[nodiscard]] virtual Cancellation cancellation() const noexcept = 0;
+  [[nodiscard]] bool stop_requested() const noexcept { return cancellation().requested(); }
   /// Of a port of this operator; an unspecified rate for any other port. O(1), allocates nothing.
   [[nodiscard]] virtual PortRateView rate(const InputPort& input) const noexcept = 0;
   [[nodiscard]] virtual PortRateView rate(const OutputPort& output) const noexcept = 0;
@@ -64,10 +67,17 @@ class ExecutionContext {
   virtual void request_success() noexcept = 0;
 };
 
-/// What `start()` and `stop()` may ask for.
+/// What `start()`, `stop()` and the other callbacks of lifecycle stages may ask for. Valid during
+/// that call, on that thread.
 class LifecycleContext {
  public:
   virtual ~LifecycleContext() = default;
+  /// The stage that this call is for.
+  [[nodiscard]] virtual LifecycleStage stage() const noexcept = 0;
+  [[nodiscard]] virtual Cancellation cancellation() const noexcept = 0;
+  /// Says why a callback fails: `return context.fail({…});`. The session's diagnostics hold it.
+  [[nodiscard]] virtual LifecycleStatus fail(
+      Error why, LifecycleStatus status = LifecycleStatus::kFatalFailure) noexcept = 0;
   /// The device that the operator's tensors live on; null for a host-only operator.
   [[nodiscard]] virtual Device* device() const noexcept = 0;
   [[nodiscard]] virtual ClockRef clock() const noexcept = 0;

@@ -27,8 +27,8 @@ class OperatorBase {
   /// Work. An error ends the run as failed; so does an exception, reported with this operator's
   /// name.
   virtual expected<void, Error> compute(ExecutionContext& context) = 0;
-  /// Cold, before the first and after the last activation. May throw; a throwing start() fails the
-  /// run before it begins.
+  /// Cold, before the first and after the last activation: the callbacks of kStart and kStop for a
+  /// class that needs no other stage. May throw; a throwing start() fails the run before it begins.
   virtual void start(LifecycleContext&) {}
   virtual void stop(LifecycleContext&) {}
 

@@ -9,6 +9,7 @@
 #include "weftline/core/payload.hpp"
 #include "weftline/core/rate.hpp"
 #include "weftline/core/tensor_contract.hpp"
+#include "weftline/graph/lifecycle_spec.hpp"
 #include "weftline/graph/payload_ops.hpp"
 #include "weftline/graph/port.hpp"
 #include "weftline/graph/readiness_source.hpp"
@@ -117,6 +118,14 @@ class OperatorSpec {
   SingleWitnessSourceSpecBuilder doorbell_source(DoorbellSourceRef& ref, std::string name);
   SingleWitnessSourceSpecBuilder spin_source(SpinSourceRef& ref, std::string name);
 
+  /// Callbacks of lifecycle stages.
+  [[nodiscard]] LifecycleSpecBuilder lifecycle() noexcept {
+    return LifecycleSpecBuilder(lifecycle_);
+  }
+
+  [[nodiscard]] const std::vector<LifecycleDeclaration>& lifecycle_callbacks() const noexcept {
+    return lifecycle_;
+  }
   [[nodiscard]] const std::vector<SourceDeclaration>& sources() const noexcept { return sources_; }
   [[nodiscard]] const std::vector<InputDeclaration>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<OutputDeclaration>& outputs() const noexcept { return outputs_; }
@@ -132,6 +141,7 @@ class OperatorSpec {
   std::vector<SourceDeclaration> sources_{};
   std::vector<InputDeclaration> inputs_{};
   std::vector<OutputDeclaration> outputs_{};
+  std::vector<LifecycleDeclaration> lifecycle_{};
 };
 
 }  // namespace weftline

@@ -41,6 +41,13 @@ struct RunOptions {
   DeviceOptions devices{};
   ChannelRuntimeOptions channels{};
   ObserveOptions observe{};
+  /// How often a lifecycle callback that answers kRetryableFailure is called again, in each stage,
+  /// with pauses from 1 ms, doubled up to 100 ms.
+  std::uint32_t lifecycle_retries{0};
+  /// How long a callback may go on after the run was asked to end before it is reported by name
+  /// (RUN_CALLBACK_LATE), in warnings() and as a line on the standard error; then again after twice
+  /// as long, and so on. Reported by whoever waits for the session or reads its warnings. Positive.
+  std::chrono::nanoseconds late_callback_interval{std::chrono::seconds(1)};
 };
 
 /// A running plan: owns its threads and everything they use. Any thread may call the const members

@@ -20,4 +20,10 @@ inline std::atomic<std::uint64_t>& allocations_of_all_threads() noexcept {
   return count;
 }
 
+/// Allocations of all threads that were not given back.
+inline std::atomic<std::int64_t>& live_allocations() noexcept {
+  constinit static std::atomic<std::int64_t> count{0};
+  return count;
+}
+
 }  // namespace weftline::testing

@@ -18,6 +18,7 @@ namespace weftline::testing {
                                                   std::size_t alignment) noexcept {
   ++allocations_of_this_thread();
   ++allocations_of_all_threads();
+  ++live_allocations();
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   return rounded < bytes ? nullptr
                          : std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
@@ -27,6 +28,10 @@ inline void* counted_allocation_or_throw(std::size_t bytes, std::size_t alignmen
     return data;
   }
   throw std::bad_alloc();
+}
+[[gnu::noinline]] inline void counted_free(void* data) noexcept {
+  if (data != nullptr) --live_allocations();
+  std::free(data);
 }
 
 }  // namespace weftline::testing
@@ -58,14 +63,26 @@ void* operator new[](std::size_t bytes, std::align_val_t alignment,
                      const std::nothrow_t&) noexcept {
   return weftline::testing::counted_allocation(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* data) noexcept { std::free(data); }
-void operator delete[](void* data) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t) noexcept { std::free(data); }
-void operator delete[](void* data, std::size_t) noexcept { std::free(data); }
-void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
-void operator delete[](void* data, std::align_val_t) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
-void operator delete[](void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
-void operator delete(void* data, const std::nothrow_t&) noexcept { std::free(data); }
-void operator delete[](void* data, const std::nothrow_t&) noexcept { std::free(data); }
+void operator delete(void* data) noexcept { weftline::testing::counted_free(data); }
+void operator delete[](void* data) noexcept { weftline::testing::counted_free(data); }
+void operator delete(void* data, std::size_t) noexcept { weftline::testing::counted_free(data); }
+void operator delete[](void* data, std::size_t) noexcept { weftline::testing::counted_free(data); }
+void operator delete(void* data, std::align_val_t) noexcept {
+  weftline::testing::counted_free(data);
+}
+void operator delete[](void* data, std::align_val_t) noexcept {
+  weftline::testing::counted_free(data);
+}
+void operator delete(void* data, std::size_t, std::align_val_t) noexcept {
+  weftline::testing::counted_free(data);
+}
+void operator delete[](void* data, std::size_t, std::align_val_t) noexcept {
+  weftline::testing::counted_free(data);
+}
+void operator delete(void* data, const std::nothrow_t&) noexcept {
+  weftline::testing::counted_free(data);
+}
+void operator delete[](void* data, const std::nothrow_t&) noexcept {
+  weftline::testing::counted_free(data);
+}
 // NOLINTEND(misc-definitions-in-headers)

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lifecycle callback is a member of the operator.
+#include "weftline/graph/operator.hpp"
+
+using namespace weftline;
+
+struct Device {
+  LifecycleStatus open(LifecycleContext&) noexcept { return LifecycleStatus::kOk; }
+};
+
+class Camera final : public Operator<> {
+ public:
+  void setup(OperatorSpec& spec) override {
+    spec.lifecycle().stage(LifecycleStage::kAllocate, &Device::open);
+  }
+  expected<void, Error> compute(ExecutionContext&) override { return {}; }
+};

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weftline/testing/session_faults.hpp"
+
+#include "session.hpp"
+#include "session_hooks.hpp"
+
+namespace weftline::testing {
+
+class SessionFaults::Hooks final : public runtime::SessionHooks {
+ public:
+  explicit Hooks(std::size_t failing) : failing_(failing) {}
+
+  void begun(std::string_view step) override { begun_.emplace_back(step); }
+  bool admits(std::string_view step, std::string_view place) override {
+    actions_.push_back(std::string(step) + ": " + std::string(place));
+    return actions_.size() != failing_ + 1;
+  }
+  void undone(std::string_view step) noexcept override { undone_.emplace_back(step); }
+
+  std::vector<std::string> begun_{};
+  std::vector<std::string> undone_{};
+  std::vector<std::string> actions_{};
+
+ private:
+  const std::size_t failing_;
+};
+
+SessionFaults::SessionFaults(std::size_t failing) : hooks_(std::make_unique<Hooks>(failing)) {}
+SessionFaults::~SessionFaults() = default;
+
+RunSession SessionFaults::run_async(const ExecutionPlan& plan, const RunOptions& options) {
+  auto state = std::make_unique<RunSession::State>(plan, options);
+  state->launch(hooks_.get());
+  return RunSession(std::move(state));
+}
+
+const std::vector<std::string>& SessionFaults::begun() const noexcept { return hooks_->begun_; }
+const std::vector<std::string>& SessionFaults::undone() const noexcept { return hooks_->undone_; }
+const std::vector<std::string>& SessionFaults::actions() const noexcept { return hooks_->actions_; }
+
+}  // namespace weftline::testing
