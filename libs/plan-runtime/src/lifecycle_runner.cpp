@@ -41,7 +41,8 @@ expected<void, RunDiagnostic> LifecycleRunner::forward(LifecycleStage stage,
     if (outcome.failed()) {
       return make_unexpected(RunDiagnostic{place_of(member, stage), std::move(outcome.error)});
     }
-    if (stage == LifecycleStage::kConfigure) reached_[member.value].configured = true;
+    // A restart may begin with a later stage after kRelease.
+    if (stage <= LifecycleStage::kAllocate) reached_[member.value].configured = true;
     if (stage == LifecycleStage::kStart) reached_[member.value].started = true;
   }
   return {};

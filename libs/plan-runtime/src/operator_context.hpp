@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "restart_desk.hpp"
 #include "run_control.hpp"
 #include "source_runtime.hpp"
 #include "weftline/cuda/device.hpp"
@@ -22,6 +23,9 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
     StreamRef stream{};
     ClockRef clock;
     RunControl* control{nullptr};
+    /// Where this operator asks for restarts.
+    RestartDesk* desk{nullptr};
+    VertexId vertex{};
     /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
     std::span<const PortRatePlanRecord> rates{};
     SourceRuntime* source{nullptr};  ///< Null: it has none.
@@ -33,6 +37,8 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
         stream_(options.stream),
         clock_(options.clock),
         control_(*options.control),
+        desk_(options.desk),
+        vertex_(options.vertex),
         rates_(options.rates),
         source_(options.source) {}
 
@@ -74,6 +80,8 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   const StreamRef stream_;
   const ClockRef clock_;
   RunControl& control_;
+  RestartDesk* const desk_;
+  const VertexId vertex_;
   const std::span<const PortRatePlanRecord> rates_;
   SourceRuntime* const source_;
   Activation activation_{};

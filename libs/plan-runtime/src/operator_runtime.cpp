@@ -50,7 +50,7 @@ std::unique_ptr<SourceRuntime> make_source(const OperatorPlanRecord& record, Rea
 
 OperatorRuntime::OperatorRuntime(Options options)
     : record_(*options.record),
-      instance_(std::move(options.instance)),
+      instance_(set_up(record_, std::move(options.instance))),
       device_(std::move(options.device)),
       stream_(options.stream),
       clock_(options.clock),
@@ -61,37 +61,44 @@ OperatorRuntime::OperatorRuntime(Options options)
                 .stream = stream_,
                 .clock = clock_,
                 .control = &control_,
+                .desk = options.desk,
+                .vertex = record_.id,
                 .rates = options.rates,
                 .source = source_.get()},
-               spec_),
+               instance_.spec),
       calls_left_(record_.trigger.complete_after_computes) {
-  instance_->setup(spec_);
-  require_lifecycle_of(spec_.lifecycle_callbacks(), *instance_);
-  if (const std::string change = setup_change(record_, spec_); !change.empty()) {
-    throw RuntimeError(
-        {ErrorCode::kFailure, "RUN_SETUP_CHANGED",
-         "setup() declared " + change + "; it must declare the same each time it is called", 0});
-  }
+  const OperatorSpec& spec = instance_.spec;
   options.selections.resize(record_.inputs.size());
-  for (std::size_t port = 0; port < spec_.inputs().size(); ++port) {
-    const InputDeclaration& declared = spec_.inputs()[port];
-    declared.port->bind(&inputs_.add(std::make_unique<InputRuntime>(
+  for (std::size_t port = 0; port < spec.inputs().size(); ++port) {
+    inputs_.add(std::make_unique<InputRuntime>(
         InputRuntime::Options{.record = &record_.inputs[port],
-                              .ops = declared.ops,
+                              .ops = spec.inputs()[port].ops,
                               .stream = stream_,
                               .selection = std::move(options.selections[port]),
-                              .scope = &scope_})));
+                              .scope = &scope_}));
   }
-  for (std::size_t port = 0; port < spec_.outputs().size(); ++port) {
-    const OutputDeclaration& declared = spec_.outputs()[port];
-    outputs_.push_back(std::make_unique<OutputRuntime>(record_.outputs[port], *declared.ops,
-                                                       stream_, clock_, scope_));
-    declared.port->bind(outputs_.back().get());
+  for (std::size_t port = 0; port < spec.outputs().size(); ++port) {
+    outputs_.push_back(std::make_unique<OutputRuntime>(
+        record_.outputs[port], *spec.outputs()[port].ops, stream_, clock_, scope_));
   }
+  bind_ports();
   trigger_ = make_trigger({.record = record_.trigger,
                            .inputs = inputs_,
                            .clock = trigger_clock_,
                            .source = source_.get()});
+}
+
+OperatorInstance OperatorRuntime::set_up(const OperatorPlanRecord& record,
+                                         std::unique_ptr<OperatorBase> object) {
+  OperatorInstance instance{.object = std::move(object)};
+  instance.object->setup(instance.spec);
+  require_lifecycle_of(instance.spec.lifecycle_callbacks(), *instance.object);
+  if (const std::string change = setup_change(record, instance.spec); !change.empty()) {
+    throw RuntimeError(
+        {ErrorCode::kFailure, "RUN_SETUP_CHANGED",
+         "setup() declared " + change + "; it must declare the same each time it is called", 0});
+  }
+  return instance;
 }
 
 expected<void, Error> OperatorRuntime::arm() noexcept {
@@ -109,6 +116,15 @@ void OperatorRuntime::use_probe(OperatorProbe& probe) noexcept {
   inputs_.use_probe(probe);
   for (std::uint32_t port = 0; port < outputs_.size(); ++port) {
     outputs_[port]->use_probe(probe, port);
+  }
+}
+
+void OperatorRuntime::bind_ports() noexcept {
+  for (std::uint32_t port = 0; port < record_.inputs.size(); ++port) {
+    instance_.spec.inputs()[port].port->bind(&inputs_[port]);
+  }
+  for (std::size_t port = 0; port < outputs_.size(); ++port) {
+    instance_.spec.outputs()[port].port->bind(outputs_[port].get());
   }
 }
 
@@ -192,7 +208,7 @@ expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
   activation.coalesced_ticks = firing.coalesced_ticks;
   if (record_.trigger.max_start_delay_ns) WEFTLINE_TRY(judge_start(activation));
   const ComputeScope::Inside inside(scope_);
-  return instance_->compute(context_);
+  return instance_.object->compute(context_);
 }
 
 expected<void, Error> OperatorRuntime::judge_start(Activation& activation) noexcept {

@@ -11,6 +11,7 @@
 #include "counter.hpp"
 #include "input_set.hpp"
 #include "operator_context.hpp"
+#include "operator_instance.hpp"
 #include "output_runtime.hpp"
 #include "run_control.hpp"
 #include "stage_call.hpp"
@@ -33,6 +34,7 @@ class OperatorRuntime final {
     StreamRef stream{};
     ClockRef clock;
     RunControl* control{nullptr};
+    RestartDesk* desk{nullptr};
     /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
     std::span<const PortRatePlanRecord> rates{};
     /// What it takes from its inputs, by port; empty: its trigger waits for all of them.
@@ -48,7 +50,7 @@ class OperatorRuntime final {
   [[nodiscard]] InputRuntime& input(std::uint32_t port) noexcept { return inputs_[port]; }
   [[nodiscard]] OutputRuntime& output(std::uint32_t port) noexcept { return *outputs_[port]; }
   [[nodiscard]] const PayloadOps& input_ops(std::uint32_t port) const noexcept {
-    return *spec_.inputs()[port].ops;
+    return *instance_.spec.inputs()[port].ops;
   }
   void use_pool(std::uint32_t port, TensorPool& pool) noexcept {
     outputs_[port]->use_pool(pool, context_.time_of_activation());
@@ -59,15 +61,30 @@ class OperatorRuntime final {
 
   /// Calls what the user's class has for a stage of the lifecycle.
   [[nodiscard]] StageOutcome run_stage(LifecycleStage stage) noexcept {
-    return call_stage(stage, *instance_, spec_, context_);
+    return call_stage(stage, *instance_.object, instance_.spec, context_);
   }
   /// Ticks count from now, and sources can be bound no longer; an error names one that nobody has
   /// bound.
   [[nodiscard]] expected<void, Error> arm() noexcept;
   /// Handles of its source answer that the run has ended. Before kStop.
   void close_source() noexcept;
+
+  // A restart, on the controller's thread while no lane runs.
+
+  /// False when an output has ended: no instance could go on with it.
+  [[nodiscard]] bool restartable() const noexcept;
+  /// A fresh instance that has declared what the plan holds; bound to nothing.
+  [[nodiscard]] expected<OperatorInstance, Error> make_candidate(
+      const OperatorFactory& factory) const noexcept;
+  /// Binds the ports to `other`, and gives back what they were bound to.
+  void exchange(OperatorInstance& other) noexcept;
+  /// Nothing that came or went before counts any more: see RestartRunner.
+  void begin_epoch() noexcept;
+  /// Drops what is remembered of that input's samples outside its queue.
+  void forget(std::uint32_t port) noexcept;
+
   /// Destroys the user's instance and with it every handle and loan that it holds.
-  void destroy_instance() noexcept { instance_.reset(); }
+  void destroy_instance() noexcept { instance_.object.reset(); }
   /// Destroys the samples that its inputs hold outside their queues.
   void clear_inputs() noexcept {
     for (const auto& input : inputs_.all()) input->clear();
@@ -93,6 +110,10 @@ class OperatorRuntime final {
 
  private:
   [[nodiscard]] bool finished() const noexcept { return finished_.load(std::memory_order_relaxed); }
+  /// Runs setup() and checks what it declares. Throws.
+  [[nodiscard]] static OperatorInstance set_up(const OperatorPlanRecord& record,
+                                               std::unique_ptr<OperatorBase> object);
+  void bind_ports() noexcept;
   [[nodiscard]] bool admitted() noexcept;
   void activate() noexcept;
   [[nodiscard]] expected<void, Error> compute(const Firing& firing);
@@ -104,8 +125,7 @@ class OperatorRuntime final {
   [[nodiscard]] bool discard_late_inputs() noexcept;
 
   const OperatorPlanRecord& record_;
-  std::unique_ptr<OperatorBase> instance_;
-  OperatorSpec spec_{};
+  OperatorInstance instance_;
   const std::shared_ptr<Device> device_;
   const StreamRef stream_;
   const ClockRef clock_;

@@ -49,6 +49,11 @@ class OutputRuntime final : public OutputBinding {
     return pool_ != nullptr && pool_->waits_for_device();
   }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+  /// Samples are numbered from 0 again, and no refusal holds.
+  void begin_epoch() noexcept {
+    sequence_ = 0;
+    refusal_ = Refusal::kNone;
+  }
   /// With nothing left to come, a sample that waits for a required peer that has left waits for
   /// ever: fails the run.
   void fail_for_lost_peer() noexcept {

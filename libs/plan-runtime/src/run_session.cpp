@@ -31,6 +31,9 @@ void RunSession::wait() const { static_cast<void>(state_->wait_until({})); }
 bool RunSession::wait_until(std::chrono::steady_clock::time_point deadline) const {
   return state_->wait_until(deadline);
 }
+LifecycleControlHandle RunSession::lifecycle_control() const {
+  return LifecycleControlHandle(state_->desk());
+}
 RunTermination RunSession::termination() const noexcept { return state_->termination(); }
 std::vector<RunDiagnostic> RunSession::diagnostics() const { return state_->diagnostics(); }
 std::vector<RunDiagnostic> RunSession::warnings() const { return state_->warnings(); }

@@ -7,6 +7,7 @@
 #include "activation.hpp"
 #include "guarded.hpp"
 #include "materialization.hpp"
+#include "restart_runner.hpp"
 #include "session_threads.hpp"
 #include "weftline/core/file.hpp"
 
@@ -32,6 +33,7 @@ void RunSession::State::launch(runtime::SessionHooks* hooks, runtime::ChannelBin
   controller_.join();
   fail(std::move(made).error());
   steps_.undo_to(0);
+  resources_.desk->close();
   end(RunTermination::kFailed);
 }
 
@@ -61,6 +63,7 @@ void RunSession::State::control_run() noexcept {
   } else if (active.error().error.code != ErrorCode::kInterrupted || !control.stopping()) {
     fail(std::move(active).error());
   }
+  resources_.desk->close();
   control.begin_ending();
   steps_.undo_to(resources_made);
 
@@ -81,8 +84,10 @@ void RunSession::State::await_lanes() noexcept {
   const auto ended = [this] {
     return std::ranges::all_of(resources_.lanes, [](const auto& lane) { return lane->ended(); });
   };
-  // Each lane wakes the controller when it ends.
+  // Each lane wakes the controller when it ends, and whoever asks for a restart.
+  runtime::RestartRunner restarts(resources_, *resources_.desk);
   while (!ended()) {
+    if (restarts.serve()) continue;
     if (!parker.take_notification() && !ended()) parker.park({});
   }
 }

@@ -32,6 +32,7 @@ class RunSession::State {
   void request_stop() noexcept { resources_.control.stop(); }
   /// False when the deadline came first.
   bool wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) const;
+  const std::shared_ptr<runtime::RestartDesk>& desk() const noexcept { return resources_.desk; }
   RunTermination termination() const noexcept { return termination_.load(); }
   std::vector<RunDiagnostic> diagnostics() const { return resources_.control.diagnostics(); }
   std::vector<RunDiagnostic> warnings() const;

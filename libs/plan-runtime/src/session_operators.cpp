@@ -98,6 +98,7 @@ expected<void, Error> make_operators(SessionBuild& build) {
               record.stream.valid() ? (*session.streams)[record.stream.value].ref() : StreamRef{},
           .clock = ClockRef(*session.clocks[default_clock.value], default_clock),
           .control = &session.control,
+          .desk = session.desk.get(),
           .rates = {rates.begin(), rates.end()},
           .selections = selections_of(build.plan().records(), record),
           .trigger_clock =

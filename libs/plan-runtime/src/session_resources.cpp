@@ -50,6 +50,7 @@ RunCounters SessionResources::counters() const {
   for (const auto& arm : exports) counters.exports.push_back(arm->counters());
   for (const auto& import : imports) counters.imports.push_back(import->counters());
   if (observation) observation->read(counters);
+  counters.restarts = desk->counters();
   return counters;
 }
 

@@ -16,6 +16,7 @@
 #include "lane.hpp"
 #include "lifecycle_runner.hpp"
 #include "operator_runtime.hpp"
+#include "restart_desk.hpp"
 #include "run_control.hpp"
 #include "run_observation.hpp"
 #include "weftline/cuda/open_device.hpp"
@@ -51,6 +52,8 @@ struct SessionResources {
   const ArmNumbers arms{plan.records()};
   const RunOptions options;
   RunControl control{};
+  const std::shared_ptr<RestartDesk> desk{
+      std::make_shared<RestartDesk>(plan.records(), control.controller())};
   std::vector<std::unique_ptr<Clock>> clocks{};
   std::map<DeviceId, std::shared_ptr<Device>> devices{};
   /// Shared with the pools: a handle that a user keeps beyond the run may have to wait for them.

@@ -12,6 +12,7 @@
 #include "weftline/channel/channel_runtime.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/graph/execution_plan.hpp"
+#include "weftline/runtime/lifecycle_control.hpp"
 #include "weftline/runtime/observe_options.hpp"
 #include "weftline/runtime/run_counters.hpp"
 #include "weftline/runtime/run_trace.hpp"
@@ -71,6 +72,9 @@ class RunSession {
   void wait() const;
   /// The same with an absolute deadline; false when the run goes on.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline) const;
+
+  /// Restarts operators while the rest goes on; see there for what a plan has to say for it.
+  [[nodiscard]] LifecycleControlHandle lifecycle_control() const;
 
   [[nodiscard]] RunTermination termination() const noexcept;
   [[nodiscard]] std::vector<RunDiagnostic> diagnostics() const;
