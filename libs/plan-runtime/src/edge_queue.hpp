@@ -83,6 +83,9 @@ class EdgeQueue {
     } else {
       tail_.store(tail + 1, std::memory_order_seq_cst);
       consumer_->wake();
+      // The consumer has read the next cell's lines: to be this core's again when they are written.
+      __builtin_prefetch(cell(tail_cell_), 1);
+      __builtin_prefetch(value_in(tail_cell_), 1);
     }
     if (tail + 1 - head_seen_ > high_water_.load(std::memory_order_relaxed)) note_depth(tail + 1);
   }

@@ -83,7 +83,8 @@ bool Lane::step_all() noexcept {
 }
 
 void Lane::wait_for_work() noexcept {
-  if (wake_mode_ == WakeMode::kBusyPoll || must_poll()) {
+  if (wake_mode_ == WakeMode::kBusyPoll) return;  // without a pause, which lasts as long as a hop
+  if (must_poll()) {
     pause_core();
     return;
   }
