@@ -88,6 +88,9 @@ class Discard final : public Operator<> {
 
 TEST_CASE("a running graph allocates nothing on the heap, host or device, queues full or not") {
   const bool emulated = GENERATE(false, true);
+  const weftline::ObserveOptions observe =
+      GENERATE(weftline::ObserveOptions{},
+               weftline::ObserveOptions{.latencies = true, .trace_events = 256, .nvtx = true});
   const MemoryKind kind = emulated ? MemoryKind::kCudaDevice : MemoryKind::kHost;
   weftline::Graph graph{"steady"};
   use_realtime_clock(graph);
@@ -112,7 +115,7 @@ TEST_CASE("a running graph allocates nothing on the heap, host or device, queues
   }
   const auto plan = weftline::compile(graph, options);
   plan.require_no_errors();
-  auto session = weftline::run_async(plan);
+  auto session = weftline::run_async(plan, {.observe = observe});
 
   const auto wait_for = [&](std::uint64_t target) {
     const auto deadline = std::chrono::steady_clock::now() + kWatchdog;

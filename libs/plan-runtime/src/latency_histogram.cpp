@@ -20,6 +20,7 @@ void LatencyHistogram::merge(const LatencyHistogram& other) noexcept {
   for (std::size_t i = 0; i < kBuckets; ++i) {
     add(counts_[i], other.counts_[i].load(std::memory_order_relaxed));
   }
+  add(total_, other.total_ns());
   const std::int64_t low = other.min_.load(std::memory_order_relaxed);
   const std::int64_t high = other.max_.load(std::memory_order_relaxed);
   min_.store(std::min(min_.load(std::memory_order_relaxed), low), std::memory_order_relaxed);
@@ -62,7 +63,8 @@ LatencySummary LatencyHistogram::summary() const noexcept {
           .p90_ns = value_at(90, total),
           .p99_ns = value_at(99, total),
           .p999_ns = value_at(99.9, total),
-          .max_ns = max_ns()};
+          .max_ns = max_ns(),
+          .total_ns = total_ns()};
 }
 
 std::vector<LatencyHistogram::Bucket> LatencyHistogram::buckets() const {

@@ -303,6 +303,7 @@ OperatorCounters OperatorRuntime::counters() const noexcept {
   for (const auto& output : outputs_) {
     counters.emits += output->emits();
     counters.refused_emits += output->refused_emits();
+    counters.missing_peers += output->missing_peers();
     counters.refused_loans += output->refused_loans();
   }
   counters.finished = finished();

@@ -42,10 +42,12 @@ expected<void, Error> OutputRuntime::admit() noexcept {
   if (closed_) return fail(ErrorCode::kClosed, "PORT_CLOSED");
   if (arms_writable(1)) return {};
   refusal_ = Refusal::kArms;
-  refused_emits_.add();
   for (const ExportArm* arm : exports_) {
-    if (arm->lacks_required_peer()) return fail(ErrorCode::kNotReady, "EXPORT_PEER_MISSING");
+    if (!arm->lacks_required_peer()) continue;
+    missing_peers_.add();
+    return fail(ErrorCode::kNotReady, "EXPORT_PEER_MISSING");
   }
+  refused_emits_.add();
   return fail(ErrorCode::kBackpressured, "PORT_QUEUE_FULL");
 }
 
@@ -86,7 +88,7 @@ expected<void, Error> OutputRuntime::unpublished(std::size_t index, Error error)
   if (!seen) {
     if (is_retryable(error.code)) {
       refusal_ = Refusal::kArms;
-      refused_emits_.add();
+      (error.code == ErrorCode::kNotReady ? missing_peers_ : refused_emits_).add();
     }
     return make_unexpected(std::move(error));
   }

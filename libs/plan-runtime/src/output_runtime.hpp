@@ -77,6 +77,7 @@ class OutputRuntime final : public OutputBinding {
 
   [[nodiscard]] std::uint64_t emits() const noexcept { return emits_.read(); }
   [[nodiscard]] std::uint64_t refused_emits() const noexcept { return refused_emits_.read(); }
+  [[nodiscard]] std::uint64_t missing_peers() const noexcept { return missing_peers_.read(); }
   [[nodiscard]] std::uint64_t refused_loans() const noexcept { return refused_loans_.read(); }
 
  private:
@@ -106,6 +107,7 @@ class OutputRuntime final : public OutputBinding {
   Refusal refusal_{Refusal::kNone};
   Counter emits_{};
   Counter refused_emits_{};
+  Counter missing_peers_{};
   Counter refused_loans_{};
 };
 

@@ -105,15 +105,16 @@ std::vector<std::string> with_heads(std::vector<std::string> heads, bool latenci
 
 void print_operators(std::string& out, const PlanRecords& plan, const RunCounters& counters) {
   const bool latencies = !counters.operators.empty() && counters.operators[0].compute;
-  Table table(with_heads({"operator", "activations", "emits", "refused emits", "refused loans",
+  Table table(with_heads({"operator", "activations", "emits", "queue full", "no peer", "no slot",
                           "coalesced", "unaligned", "unread", "discarded"},
                          latencies));
   for (const OperatorCounters& op : counters.operators) {
-    table.add(with_latency({path_of(plan, op.vertex) + (op.finished ? " (finished)" : ""),
-                            number(op.activations), number(op.emits), number(op.refused_emits),
-                            number(op.refused_loans), number(op.coalesced_ticks),
-                            number(op.unaligned_drops), number(op.unread), number(op.discarded)},
-                           op.compute));
+    table.add(with_latency(
+        {path_of(plan, op.vertex) + (op.finished ? " (finished)" : ""), number(op.activations),
+         number(op.emits), number(op.refused_emits), number(op.missing_peers),
+         number(op.refused_loans), number(op.coalesced_ticks), number(op.unaligned_drops),
+         number(op.unread), number(op.discarded)},
+        op.compute));
   }
   table.print(out);
 }
@@ -200,7 +201,7 @@ JsonValue json(const std::optional<LatencySummary>& latency) {
   return JsonValue::Object{{"count", latency->count},   {"max_ns", latency->max_ns},
                            {"min_ns", latency->min_ns}, {"p50_ns", latency->p50_ns},
                            {"p90_ns", latency->p90_ns}, {"p999_ns", latency->p999_ns},
-                           {"p99_ns", latency->p99_ns}};
+                           {"p99_ns", latency->p99_ns}, {"total_ns", latency->total_ns}};
 }
 
 JsonValue json(const PlanRecords& plan, const OperatorCounters& op) {
@@ -210,6 +211,7 @@ JsonValue json(const PlanRecords& plan, const OperatorCounters& op) {
                            {"discarded", op.discarded},
                            {"emits", op.emits},
                            {"finished", op.finished},
+                           {"missing_peers", op.missing_peers},
                            {"operator", path_of(plan, op.vertex)},
                            {"refused_emits", op.refused_emits},
                            {"refused_loans", op.refused_loans},

@@ -7,6 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
@@ -53,6 +54,8 @@ TEST_CASE("percentiles are those of the sorted samples, at most 1.6 percent too 
   CHECK(summary.p99_ns == histogram.percentile_ns(99));
   CHECK(summary.p999_ns == histogram.percentile_ns(99.9));
   CHECK(summary.max_ns == samples.back());
+  CHECK(summary.total_ns == static_cast<std::uint64_t>(
+                                std::accumulate(samples.begin(), samples.end(), std::int64_t{0})));
 }
 
 TEST_CASE("small values are exact") {
@@ -145,6 +148,7 @@ TEST_CASE("merging gives what one histogram of all samples would give") {
   CHECK(first.count() == all.count());
   CHECK(first.min_ns() == all.min_ns());
   CHECK(first.max_ns() == all.max_ns());
+  CHECK(first.total_ns() == all.total_ns());
   for (const double percent : kPercents) {
     CHECK(first.percentile_ns(percent) == all.percentile_ns(percent));
   }

@@ -54,32 +54,35 @@ TEST_CASE("a ring keeps ports and operators apart, and negative times") {
 }
 
 TEST_CASE("a reader beside the lane sees whole events only, one after the other") {
-  constexpr std::uint64_t kEvents = 200'000;
-  TraceRing ring(16);
-  std::atomic<bool> reading{false};
-  std::atomic<bool> done{false};
+  constexpr std::uint64_t kCapacity = 4'096;
+  constexpr std::uint64_t kLooks = 400;  // in which the lane had gone on
+  constexpr std::uint64_t kMost = 400'000'000;
+  TraceRing ring(kCapacity);
+  std::atomic<std::uint64_t> looks{0};
   std::uint64_t broken = 0;
-  std::uint64_t looks = 0;
   std::thread reader([&] {
     std::vector<TraceEvent> events;
-    while (!done.load()) {
+    std::uint64_t last = 0;
+    while (looks.load() < kLooks) {
       std::uint64_t number = ring.read(events);
       for (const TraceEvent& event : events) {
         broken += event == numbered(number) ? 0 : 1;
         ++number;
       }
-      looks += events.empty() ? 0 : 1;
-      reading.store(true);
+      if (number > last + kCapacity) looks.fetch_add(1);
+      last = number;
     }
   });
-  while (!reading.load()) std::this_thread::yield();
-  for (std::uint64_t number = 0; number < kEvents; ++number) ring.record(numbered(number));
-  done.store(true);
+  std::uint64_t number = 0;
+  while (looks.load(std::memory_order_relaxed) < kLooks && number < kMost) {
+    ring.record(numbered(number++));
+  }
+  looks.store(kLooks);
   reader.join();
   CHECK(broken == 0);
   std::vector<TraceEvent> events;
-  CHECK(ring.read(events) == kEvents - 16);
-  CHECK(events.back() == numbered(kEvents - 1));
+  CHECK(ring.read(events) == number - kCapacity);
+  CHECK(events.back() == numbered(number - 1));
 }
 
 }  // namespace weftline

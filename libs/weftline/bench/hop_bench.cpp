@@ -41,7 +41,7 @@ class BatchClock final : public Operator<> {
   std::int64_t last_ns_{0};
 };
 
-Batches chain_batches(std::uint64_t batches) {
+Batches chain_batches(std::uint64_t batches, const ObserveOptions& observe = {}) {
   Graph graph{"chain"};
   const auto figures = std::make_shared<Batches>();
   figures->reserve(batches + 1);
@@ -57,7 +57,7 @@ Batches chain_batches(std::uint64_t batches) {
   graph.partition("lane").include_all();
   CompileOptions options;
   place(options, "lane", WakeMode::kSpinThenPark, 0, 1);
-  must_complete(run_async(compiled(graph, options)));
+  must_complete(run_async(compiled(graph, options), {.observe = observe}));
   return *figures;
 }
 
@@ -122,6 +122,17 @@ Batches floor_batches(std::uint64_t batches) {
   return figures;
 }
 
+BenchRow observed_hops(const std::string& what, const ObserveOptions& observe,
+                       std::uint64_t batches, double unobserved) {
+  const Batches hops = chain_batches(batches, observe);
+  return {.name = "plan-runtime: operator hop in one lane, " + what,
+          .unit = "ns",
+          .value = testing::median(hops),
+          .floor = unobserved,
+          .note = "as the hop, which is the floor here; " + text_of(percentiles_of(hops), "ns") +
+                  "; " + placement_note(1)};
+}
+
 }  // namespace
 
 std::vector<BenchRow> measure_hops(bool quick) {
@@ -144,7 +155,9 @@ std::vector<BenchRow> measure_hops(bool quick) {
                text_of(percentiles_of(hops), "ns") + "; least " +
                std::to_string(std::ranges::min(hops)) +
                "; floor: a virtual call, a ring's pop and push of a sample with metadata, least " +
-               std::to_string(std::ranges::min(floor)) + "; " + placement_note(1)}};
+               std::to_string(std::ranges::min(floor)) + "; " + placement_note(1)},
+      observed_hops("latencies kept", {.latencies = true}, batches, testing::median(hops)),
+      observed_hops("traced", {.trace_events = 4'096}, batches, testing::median(hops))};
 }
 
 }  // namespace weftline::bench

@@ -20,6 +20,7 @@ struct LatencySummary {
   std::int64_t p99_ns{0};
   std::int64_t p999_ns{0};
   std::int64_t max_ns{0};
+  std::uint64_t total_ns{0};  ///< Of all samples together.
   friend bool operator==(const LatencySummary&, const LatencySummary&) = default;
 };
 
@@ -40,6 +41,7 @@ class LatencyHistogram {
     // One writer, so no read-modify-write is needed.
     if (ns < min_.load(std::memory_order_relaxed)) min_.store(ns, std::memory_order_relaxed);
     if (ns > max_.load(std::memory_order_relaxed)) max_.store(ns, std::memory_order_relaxed);
+    add(total_, static_cast<std::uint64_t>(ns));
     add(counts_[index_of(ns)], 1);
   }
 
@@ -58,6 +60,9 @@ class LatencyHistogram {
   /// last value of its bucket (at most 1.6 % too high) but never above the maximum. `percent` is
   /// clamped to [0, 100]; 0 while there is no sample.
   [[nodiscard]] std::int64_t percentile_ns(double percent) const noexcept;
+  [[nodiscard]] std::uint64_t total_ns() const noexcept {
+    return total_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] LatencySummary summary() const noexcept;
 
   /// A stretch of the axis, both ends inclusive.
@@ -93,6 +98,7 @@ class LatencyHistogram {
   std::array<std::atomic<std::uint64_t>, kBuckets> counts_{};
   std::atomic<std::int64_t> min_{INT64_MAX};
   std::atomic<std::int64_t> max_{0};
+  std::atomic<std::uint64_t> total_{0};
 };
 
 }  // namespace weftline

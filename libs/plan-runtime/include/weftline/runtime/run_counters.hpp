@@ -31,7 +31,8 @@ struct OperatorCounters {
   std::uint64_t passed_over{0};
   std::uint64_t reused{0};  ///< Activations that saw an input's last selection again.
   std::uint64_t emits{0};
-  std::uint64_t refused_emits{0};  ///< kBackpressured or kNotReady answers.
+  std::uint64_t refused_emits{0};  ///< kBackpressured answers: a queue was full.
+  std::uint64_t missing_peers{0};  ///< kNotReady answers: an export lacked its required peer.
   std::uint64_t refused_loans{0};  ///< kResourceExhausted answers.
   bool finished{false};
   /// Of compute() with the selection before it; absent unless the run keeps latencies.
