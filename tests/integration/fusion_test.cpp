@@ -142,9 +142,11 @@ weftline::ExecutionPlan altered(const weftline::ExecutionPlan& plan,
   change(records);
   std::vector<weftline::OperatorFactory> operators;
   for (const auto& op : records.operators) operators.push_back(plan.operator_factory(op.id));
+  std::vector<weftline::ParamSet> params;
+  for (const auto& op : records.operators) params.push_back(plan.param_set(op.id));
   std::vector<weftline::ClockFactory> clocks;
   for (const auto& clock : records.clocks) clocks.push_back(plan.clock_factory(clock.id));
-  return {std::move(records), std::move(operators), std::move(clocks)};
+  return {std::move(records), std::move(operators), std::move(clocks), std::move(params)};
 }
 
 }  // namespace

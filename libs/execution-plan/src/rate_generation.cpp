@@ -85,8 +85,10 @@ PoolGenerationRecord size_pool(const PlanRecords& plan,
   std::vector<PoolCapacityDependencyRecord> dependencies;
   for (PoolCapacityDependencyRecord each : plan.pool_capacity_dependencies) {
     if (each.pool != allocation.pool) continue;
-    const std::uint32_t planned = plan.payload_edges[each.edge.value].queue_depth;
-    each.active_shared_slots += edges[each.edge.value].active_depth - planned;
+    if (each.edge.valid()) {  // a topic's peers hold the same at every rate
+      const std::uint32_t planned = plan.payload_edges[each.edge.value].queue_depth;
+      each.active_shared_slots += edges[each.edge.value].active_depth - planned;
+    }
     dependencies.push_back(each);
   }
   const std::uint64_t slots = count_pool_slots(allocation.producer_entries, dependencies).active;

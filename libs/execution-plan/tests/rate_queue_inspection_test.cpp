@@ -72,6 +72,25 @@ const JsonValue& at(const JsonValue& json, std::string_view object, std::string_
   return *json.find(object)->find(key);
 }
 
+TEST_CASE("slots on their way to another process are the same at every rate") {
+  PlanRecords plan = selectable_plan();
+  plan.pool_capacity_dependencies.push_back({.pool = PoolId{0},
+                                             .endpoint_name = "frames",
+                                             .source = kFrames,
+                                             .active_shared_slots = 2,
+                                             .admitted_shared_slots = 2,
+                                             .own_slots = 3});
+  const auto entries = [&](std::uint64_t hertz) {
+    const RateGenerationRecord generation =
+        evaluate_rate_generation(plan, 1, {{kFrames, Rate::hz(hertz)}});
+    REQUIRE_FALSE(generation.rejection.has_value());
+    return generation.pools.at(0).active_entries;
+  };
+  CHECK(entries(120) == entries(60) + 8);
+  plan.pool_capacity_dependencies.pop_back();
+  CHECK(entries(60) == 14);
+}
+
 TEST_CASE("a generation without selections is the plan's own start") {
   const PlanRecords plan = selectable_plan();
   const RateGenerationRecord generation = evaluate_rate_generation(plan, 7, {});

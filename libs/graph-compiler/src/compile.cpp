@@ -51,14 +51,17 @@ ExecutionPlan compile_snapshot(GraphSnapshot snapshot, const CompileOptions& opt
   for (const Pass pass : kPasses) pass(state);
 
   std::vector<OperatorFactory> operators;
+  std::vector<ParamSet> params;
   operators.reserve(state.graph.vertices.size());
+  params.reserve(state.graph.vertices.size());
   for (VertexSnapshot& vertex : state.graph.vertices) {
     operators.push_back(std::move(vertex.factory));
+    params.push_back(std::move(vertex.params));
   }
   std::vector<ClockFactory> clocks;
   clocks.reserve(state.graph.clocks.size());
   for (ClockSnapshot& clock : state.graph.clocks) clocks.push_back(std::move(clock.factory));
-  return {std::move(state.plan), std::move(operators), std::move(clocks)};
+  return {std::move(state.plan), std::move(operators), std::move(clocks), std::move(params)};
 }
 
 ExecutionPlan compile(const Graph& graph, const CompileOptions& options) {

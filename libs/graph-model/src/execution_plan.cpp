@@ -11,17 +11,20 @@ struct ExecutionPlan::State {
   PlanRecords records;
   std::vector<OperatorFactory> operators;
   std::vector<ClockFactory> clocks;
+  std::vector<ParamSet> params;
+  const ParamSet no_params{};
   std::string digest;
   mutable std::once_flag json_made{};
   mutable std::string json{};
 };
 
 ExecutionPlan::ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators,
-                             std::vector<ClockFactory> clocks) {
+                             std::vector<ClockFactory> clocks, std::vector<ParamSet> params) {
   auto state = std::make_shared<State>();
   state->records = std::move(records);
   state->operators = std::move(operators);
   state->clocks = std::move(clocks);
+  state->params = std::move(params);
   state->digest = plan_digest(state->records);
   state_ = std::move(state);
 }
@@ -51,6 +54,10 @@ const OperatorFactory& ExecutionPlan::operator_factory(VertexId vertex) const {
 
 const ClockFactory& ExecutionPlan::clock_factory(ClockId clock) const {
   return state_->clocks.at(clock.value);
+}
+
+const ParamSet& ExecutionPlan::param_set(VertexId vertex) const noexcept {
+  return vertex.value < state_->params.size() ? state_->params[vertex.value] : state_->no_params;
 }
 
 }  // namespace weftline

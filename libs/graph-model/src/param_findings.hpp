@@ -15,9 +15,10 @@ class Findings {
  public:
   void add(std::string_view token, std::string path, std::string message, std::string fix,
            ErrorCode code = ErrorCode::kInvalidArgument) {
-    if (!full()) {
-      items_.push_back({code, token, std::move(path), std::move(message), std::move(fix)});
-    }
+    add({code, token, std::move(path), std::move(message), std::move(fix)});
+  }
+  void add(ParamFinding finding) {
+    if (!full()) items_.push_back(std::move(finding));
   }
   [[nodiscard]] bool full() const noexcept { return items_.size() >= kMaximumParamFindings; }
   [[nodiscard]] std::size_t count() const noexcept { return items_.size(); }

@@ -92,6 +92,8 @@ expected<void, Error> await_peers(SessionBuild& build) {
 }
 
 expected<void, Error> arm_triggers(SessionBuild& build) {
+  WEFTLINE_TRY(build.at("rates"));
+  WEFTLINE_TRY(build.resources.rates.publish(build.resources.edges, build.resources.pools));
   for (const auto& operation : build.resources.operators) {
     WEFTLINE_TRY(build.at(operation->record().path));
     WEFTLINE_TRY(operation->arm());

@@ -32,7 +32,8 @@ EdgeQueue::EdgeQueue(const Options& options)
   value_offset_ = static_cast<std::uint32_t>(
       round_up(kStampOffset + (stamped_ ? sizeof(FlowStamp) : 0), ops_.alignment));
   stride_ = round_up(value_offset_ + ops_.size, kCellAlignment);
-  cell_count_ = stealing_ ? depth_ + 1 : depth_;
+  const std::uint32_t capacity = std::max(depth_, options.capacity);
+  cell_count_ = stealing_ ? capacity + 1 : capacity;
   cells_.reset(static_cast<std::byte*>(
       ::operator new[](stride_* cell_count_, std::align_val_t{kCellAlignment})));
   std::fill_n(cells_.get(), stride_ * cell_count_, std::byte{0});  // no page fault later

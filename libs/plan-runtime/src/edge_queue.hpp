@@ -44,6 +44,8 @@ class EdgeQueue {
     std::uint32_t depth{1};
     std::uint32_t arm{0};  ///< ArmNumbers, for notes on tensors.
     bool stamped{false};   ///< Each sample has a FlowStamp.
+    /// The deepest that set_depth() may make it: storage is for that. 0: `depth`.
+    std::uint32_t capacity{0};
     /// The other lanes' parkers; null when both ends are on one lane.
     Parker* producer{nullptr};
     Parker* consumer{nullptr};
@@ -52,6 +54,9 @@ class EdgeQueue {
   EdgeQueue(const EdgeQueue&) = delete;
   EdgeQueue& operator=(const EdgeQueue&) = delete;
   ~EdgeQueue();
+
+  /// While neither lane runs and nothing is queued; at most the capacity.
+  void set_depth(std::uint32_t depth) noexcept { depth_ = depth; }
 
   // The producer's lane.
 
@@ -180,7 +185,7 @@ class EdgeQueue {
   const PayloadOps& ops_;
   const bool stealing_;  ///< Drop-oldest.
   const bool stamped_;
-  const std::uint32_t depth_;
+  std::uint32_t depth_;
   const std::uint32_t arm_;
   std::uint32_t value_offset_{0};
   std::size_t stride_{0};

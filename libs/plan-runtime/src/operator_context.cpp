@@ -18,11 +18,29 @@ PortRateView OperatorContext::rate(const InputPort& input) const noexcept {
 }
 
 PortRateView OperatorContext::rate(const OutputPort& output) const noexcept {
+  const std::size_t at = spec_.inputs().size() + output.index();
+  return owns(output) && at < rates_.size() ? view_of(rates_[at]) : PortRateView{};
+}
+
+bool OperatorContext::owns(const OutputPort& output) const noexcept {
   const auto& declared = spec_.outputs();
   const std::uint32_t port = output.index();
-  const bool own = port < declared.size() && declared[port].port == &output;
-  const std::size_t at = spec_.inputs().size() + port;
-  return own && at < rates_.size() ? view_of(rates_[at]) : PortRateView{};
+  return port < declared.size() && declared[port].port == &output;
+}
+
+expected<void, Error> OperatorContext::select_rate(const OutputPort& output, Rate rate) {
+  if (rate_control_ == nullptr || !owns(output)) {
+    return weftline::fail(
+        ErrorCode::kNotFound, "RATE_SELECTION_UNKNOWN",
+        "the port is not an output of this operator, whose rates only it selects");
+  }
+  return rate_control_->select({vertex_, output.index()}, rate);
+}
+
+expected<void, Error> OperatorContext::submit_param(const ParamFieldDescriptor& field,
+                                                    const ParamScalar& value) noexcept {
+  if (params_ == nullptr) return weftline::fail(ErrorCode::kInvalidArgument, "PARAM_FIELD_FOREIGN");
+  return params_->submit(field, value);
 }
 
 expected<void, Error> OperatorContext::own(const ReadinessSourceRef& source) const {

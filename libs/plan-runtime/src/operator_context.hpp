@@ -3,8 +3,11 @@
 
 #include <memory>
 #include <span>
+#include <typeinfo>
 #include <utility>
 
+#include "param_cell.hpp"
+#include "rate_control.hpp"
 #include "restart_desk.hpp"
 #include "run_control.hpp"
 #include "source_runtime.hpp"
@@ -26,8 +29,10 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
     /// Where this operator asks for restarts.
     RestartDesk* desk{nullptr};
     VertexId vertex{};
-    /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
-    std::span<const PortRatePlanRecord> rates{};
+    /// Null: no rate is known.
+    RateControl* rates{nullptr};
+    /// Null for an operator without parameters.
+    ParamCell* params{nullptr};
     SourceRuntime* source{nullptr};  ///< Null: it has none.
   };
   /// `spec` is what setup() declared, and stays where it is.
@@ -39,7 +44,10 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
         control_(*options.control),
         desk_(options.desk),
         vertex_(options.vertex),
-        rates_(options.rates),
+        rate_control_(options.rates),
+        rates_(options.rates != nullptr ? options.rates->of(options.vertex)
+                                        : std::span<const PortRatePlanRecord>()),
+        params_(options.params),
         source_(options.source) {}
 
   /// What the next compute() sees of itself.
@@ -71,9 +79,19 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   expected<void, Error> bind_spin(const SpinSourceRef& source, SpinProbe probe) override;
   LifecycleStage stage() const noexcept override { return stage_; }
   LifecycleStatus fail(Error why, LifecycleStatus status) noexcept override;
+  expected<void, Error> select_rate(const OutputPort& output, Rate rate) override;
 
  private:
   [[nodiscard]] expected<void, Error> own(const ReadinessSourceRef& source) const;
+  static constexpr NoParams kNone{};
+  static constexpr ParamsView kNoParams{&kNone, &typeid(NoParams), 0};
+
+  [[nodiscard]] bool owns(const OutputPort& output) const noexcept;
+  ParamsView params_view() const noexcept override {
+    return params_ != nullptr ? params_->view() : kNoParams;
+  }
+  expected<void, Error> submit_param(const ParamFieldDescriptor& field,
+                                     const ParamScalar& value) noexcept override;
 
   const OperatorSpec& spec_;
   const std::shared_ptr<Device> device_;
@@ -82,7 +100,9 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   RunControl& control_;
   RestartDesk* const desk_;
   const VertexId vertex_;
+  RateControl* const rate_control_;
   const std::span<const PortRatePlanRecord> rates_;
+  ParamCell* const params_;
   SourceRuntime* const source_;
   Activation activation_{};
   LifecycleStage stage_{LifecycleStage::kConfigure};

@@ -57,6 +57,7 @@ OperatorRuntime::OperatorRuntime(Options options)
       trigger_clock_(options.trigger_clock.value_or(options.clock)),
       control_(*options.control),
       source_(make_source(record_, std::move(options.wake))),
+      params_(options.params),
       context_({.device = device_,
                 .stream = stream_,
                 .clock = clock_,
@@ -64,6 +65,7 @@ OperatorRuntime::OperatorRuntime(Options options)
                 .desk = options.desk,
                 .vertex = record_.id,
                 .rates = options.rates,
+                .params = params_,
                 .source = source_.get()},
                instance_.spec),
       calls_left_(record_.trigger.complete_after_computes) {
@@ -207,8 +209,11 @@ expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
   activation.first_tick = trigger_->ticks() ? clock_.at_ns(firing.first_tick_ns) : activation.time;
   activation.coalesced_ticks = firing.coalesced_ticks;
   if (record_.trigger.max_start_delay_ns) WEFTLINE_TRY(judge_start(activation));
+  const bool new_params = params_ != nullptr && params_->take();
   const ComputeScope::Inside inside(scope_);
-  return instance_.object->compute(context_);
+  auto done = instance_.object->compute(context_);
+  if (new_params) params_->mark_observed();
+  return done;
 }
 
 expected<void, Error> OperatorRuntime::judge_start(Activation& activation) noexcept {

@@ -35,8 +35,10 @@ class OperatorRuntime final {
     ClockRef clock;
     RunControl* control{nullptr};
     RestartDesk* desk{nullptr};
-    /// The plan's rates of this operator's ports, inputs before outputs; empty: none is known.
-    std::span<const PortRatePlanRecord> rates{};
+    /// Null: no rate is known.
+    RateControl* rates{nullptr};
+    /// Null for an operator without parameters.
+    ParamCell* params{nullptr};
     /// What it takes from its inputs, by port; empty: its trigger waits for all of them.
     std::vector<EdgeSelectionRecord> selections{};
     /// The one that its trigger names; the default clock if not given.
@@ -132,6 +134,7 @@ class OperatorRuntime final {
   const ClockRef trigger_clock_;
   RunControl& control_;
   const std::unique_ptr<SourceRuntime> source_;  ///< Null: it waits for none.
+  ParamCell* const params_;
   OperatorContext context_;
   ComputeScope scope_{};
   InputSet inputs_{};

@@ -45,6 +45,10 @@ RunTrace RunSession::trace() const { return state_->trace(); }
 expected<void, Error> RunSession::write_trace(const std::filesystem::path& path) const {
   return state_->write_trace(path);
 }
+ParameterControlHandle RunSession::parameter_control() const { return state_->parameter_control(); }
+expected<RateGenerationSnapshot, Error> RunSession::capture_rate_generations() const {
+  return state_->capture_rate_generations();
+}
 
 RunSession run_async(const ExecutionPlan& plan, const RunOptions& options) {
   auto state = std::make_unique<RunSession::State>(plan, options);

@@ -66,6 +66,7 @@ void RunSession::State::control_run() noexcept {
   resources_.desk->close();
   control.begin_ending();
   steps_.undo_to(resources_made);
+  if (resources_.params) resources_.params->end();
 
   const bool all_finished = ran && std::ranges::all_of(resources_.lanes, [](const auto& lane) {
                               return lane->finished();

@@ -44,6 +44,14 @@ class RunSession::State {
     return resources_.observation ? resources_.observation->trace() : RunTrace{};
   }
   expected<void, Error> write_trace(const std::filesystem::path& path) const;
+  ParameterControlHandle parameter_control() const {
+    return ParameterControlHandle(resources_.params);
+  }
+  expected<RateGenerationSnapshot, Error> capture_rate_generations() const {
+    if (resources_.params) return resources_.rates.capture();
+    return weftline::fail(ErrorCode::kClosed, "RUN_NOT_BUILT",
+                          "the session failed before it had rates");
+  }
 
  private:
   [[nodiscard]] expected<void, RunDiagnostic> place_controller();

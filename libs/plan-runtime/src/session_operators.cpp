@@ -83,12 +83,10 @@ expected<void, Error> make_operators(SessionBuild& build) {
   for (const auto& clock : build.plan().records().clocks) {
     if (clock.is_default) default_clock = clock.id;
   }
+  session.params = std::make_shared<ParamControl>(build.plan());
   for (const OperatorPlanRecord& record : build.plan().operators()) {
     WEFTLINE_TRY(build.at(record.path));
     const ClockId trigger_clock = record.trigger.clock;
-    const auto rates =
-        std::ranges::equal_range(build.plan().port_rates(), record.id, {},
-                                 [](const PortRatePlanRecord& rate) { return rate.port.vertex; });
     WEFTLINE_TRY(guarded("OPERATOR_SETUP_THREW", [&]() -> expected<void, Error> {
       session.operators.push_back(std::make_unique<OperatorRuntime>(OperatorRuntime::Options{
           .record = &record,
@@ -99,7 +97,8 @@ expected<void, Error> make_operators(SessionBuild& build) {
           .clock = ClockRef(*session.clocks[default_clock.value], default_clock),
           .control = &session.control,
           .desk = session.desk.get(),
-          .rates = {rates.begin(), rates.end()},
+          .rates = &session.rates,
+          .params = session.params->cell(record.id),
           .selections = selections_of(build.plan().records(), record),
           .trigger_clock =
               trigger_clock.valid()
@@ -139,6 +138,7 @@ expected<void, Error> make_operators(SessionBuild& build) {
 }
 
 expected<void, Error> make_edges(SessionBuild& build) {
+  const auto recipes = build.plan().queue_sizing_recipes();
   SessionResources& session = build.resources;
   for (const auto& record : build.plan().payload_edges()) {
     WEFTLINE_TRY(build.at("queue of " + build.plan().records().input_name(record.target)));
@@ -149,6 +149,8 @@ expected<void, Error> make_edges(SessionBuild& build) {
         .depth = record.queue_depth,
         .arm = session.arms.arm_of(session.edges.size()),
         .stamped = session.observation && session.observation->stamps_samples(),
+        .capacity = record.edge.value < recipes.size() ? recipes[record.edge.value].admitted_depth
+                                                       : record.queue_depth,
         .producer = record.crosses_partitions ? &session.lane_of(record.source).parker() : nullptr,
         .consumer =
             record.crosses_partitions ? &session.lane_of(record.target).parker() : nullptr}));

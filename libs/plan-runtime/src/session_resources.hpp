@@ -16,6 +16,8 @@
 #include "lane.hpp"
 #include "lifecycle_runner.hpp"
 #include "operator_runtime.hpp"
+#include "param_control.hpp"
+#include "rate_control.hpp"
 #include "restart_desk.hpp"
 #include "run_control.hpp"
 #include "run_observation.hpp"
@@ -54,6 +56,9 @@ struct SessionResources {
   RunControl control{};
   const std::shared_ptr<RestartDesk> desk{
       std::make_shared<RestartDesk>(plan.records(), control.controller())};
+  /// Shared with the handles that were given out.
+  std::shared_ptr<ParamControl> params{};
+  RateControl rates{plan.records()};
   std::vector<std::unique_ptr<Clock>> clocks{};
   std::map<DeviceId, std::shared_ptr<Device>> devices{};
   /// Shared with the pools: a handle that a user keeps beyond the run may have to wait for them.

@@ -263,7 +263,7 @@ bool TensorPool::Core::waits_for_device() const noexcept {
 }
 
 TensorPoolUsage TensorPool::Core::usage() const noexcept {
-  TensorPoolUsage usage{.slot_count = options_.slot_count};
+  TensorPoolUsage usage{.reserved_bytes = memory_.byte_size(), .slot_count = options_.slot_count};
   for (std::uint32_t index = 0; index < options_.slot_count; ++index) {
     const SlotState state = slots_[index].state();
     usage.in_use += state != SlotState::kFree && state != SlotState::kQuarantined;

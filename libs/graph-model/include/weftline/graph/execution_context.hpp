@@ -11,6 +11,8 @@
 #include "weftline/graph/doorbell.hpp"
 #include "weftline/graph/lifecycle_spec.hpp"
 #include "weftline/graph/notification_sender.hpp"
+#include "weftline/graph/param_ref.hpp"
+#include "weftline/graph/params_view.hpp"
 #include "weftline/graph/port.hpp"
 #include "weftline/graph/readiness_source.hpp"
 #include "weftline/graph/spin_probe.hpp"
@@ -63,8 +65,33 @@ class ExecutionContext {
   /// Of a port of this operator; an unspecified rate for any other port. O(1), allocates nothing.
   [[nodiscard]] virtual PortRateView rate(const InputPort& input) const noexcept = 0;
   [[nodiscard]] virtual PortRateView rate(const OutputPort& output) const noexcept = 0;
+  /// The operator's parameters as of this activation: the same values until compute() returns,
+  /// whatever is updated meanwhile. P is the Params of the operator; any other type ends the
+  /// process with a message. O(1), allocates nothing.
+  template <class P>
+  [[nodiscard]] const P& params() const noexcept {
+    return params_view().template as<P>();
+  }
+  /// 0 for the values that the plan was compiled with; grows with each update that changes them.
+  [[nodiscard]] std::uint64_t params_generation() const noexcept {
+    return params_view().generation;
+  }
+  /// Updates a runtime_mutable field of this operator, seen from its next activation on. Checked
+  /// like any other update. Allocates nothing and never waits: kBackpressured
+  /// (PARAM_CONTROL_BUSY) while somebody else updates this very operator. Make the ParamRef in
+  /// start(): param_ref() allocates.
+  template <class P, class V>
+  expected<void, Error> submit(const ParamRef<P, V>& field,
+                               const std::type_identity_t<V>& value) noexcept {
+    return submit_param(field.field(), params::to_scalar<V>(value));
+  }
   /// Ends the whole run successfully once this activation has returned, without draining.
   virtual void request_success() noexcept = 0;
+
+ private:
+  [[nodiscard]] virtual ParamsView params_view() const noexcept = 0;
+  virtual expected<void, Error> submit_param(const ParamFieldDescriptor& field,
+                                             const ParamScalar& value) noexcept = 0;
 };
 
 /// What `start()`, `stop()` and the other callbacks of lifecycle stages may ask for. Valid during
@@ -84,6 +111,20 @@ class LifecycleContext {
   /// As in ExecutionContext.
   [[nodiscard]] virtual PortRateView rate(const InputPort& input) const noexcept = 0;
   [[nodiscard]] virtual PortRateView rate(const OutputPort& output) const noexcept = 0;
+  /// As in ExecutionContext; here the values that the operator's next activation will have.
+  template <class P>
+  [[nodiscard]] const P& params() const noexcept {
+    return params_view().template as<P>();
+  }
+  [[nodiscard]] std::uint64_t params_generation() const noexcept {
+    return params_view().generation;
+  }
+  /// The owner of an output with a lifecycle_nominal_rate() chooses it, before the session arms: in
+  /// start() or a forward stage. Takes effect once every operator has been through that stage, for
+  /// the whole plan or not at all; what is wrong with this one choice is said at once:
+  /// RATE_SELECTION_UNKNOWN, RATE_INVALID, RATE_ABOVE_MAXIMUM, RATE_SELECTION_LATE (the session has
+  /// armed). Choosing again replaces the choice. Cold; allocates.
+  virtual expected<void, Error> select_rate(const OutputPort& output, Rate rate) = 0;
 
   // What makes the operator's readiness source ready. Said before the operator runs: an operator
   // that waits for a source which nobody holds or bound does not start (SOURCE_UNBOUND). A source
@@ -103,6 +144,9 @@ class LifecycleContext {
   /// Polled on the lane, which does not sleep as long as the operator runs. kInvalidArgument:
   /// SOURCE_PROBE_INVALID without a function, SOURCE_BOUND_TWICE.
   virtual expected<void, Error> bind_spin(const SpinSourceRef& source, SpinProbe probe) = 0;
+
+ private:
+  [[nodiscard]] virtual ParamsView params_view() const noexcept = 0;
 };
 
 }  // namespace weftline

@@ -25,8 +25,9 @@ class CompileError : public std::runtime_error {
 /// while you read them.
 class ExecutionPlan {
  public:
+  /// `params` by vertex id, as the factories know them; a plan without them can't update any.
   ExecutionPlan(PlanRecords records, std::vector<OperatorFactory> operators,
-                std::vector<ClockFactory> clocks);
+                std::vector<ClockFactory> clocks, std::vector<ParamSet> params = {});
 
   [[nodiscard]] bool ok() const noexcept;
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const noexcept;
@@ -138,6 +139,9 @@ class ExecutionPlan {
   /// For the runtime: fresh instances.
   [[nodiscard]] const OperatorFactory& operator_factory(VertexId vertex) const;
   [[nodiscard]] const ClockFactory& clock_factory(ClockId clock) const;
+  /// What an operator was compiled with, sensitive values included: in no record, and not part of
+  /// the digest. An empty set where the plan was made without.
+  [[nodiscard]] const ParamSet& param_set(VertexId vertex) const noexcept;
 
  private:
   struct State;

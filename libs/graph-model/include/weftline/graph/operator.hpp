@@ -41,9 +41,11 @@ template <class P = NoParams>
 class Operator : public OperatorBase {
  public:
   using Params = P;
-  /// The values given with `set_params()`, else the defaults; P has a WEFTLINE_PARAM_SCHEMA.
-  /// Immutable while the plan runs. Values that the schema does not admit are not seen here:
-  /// setup() and contract() then get the defaults, and the plan is refused.
+  /// The values given with `set_params()`, else the defaults; P has a WEFTLINE_PARAM_SCHEMA. For
+  /// setup() and contract(): they are what the plan was compiled with, and no update changes them.
+  /// compute(), start() and stop() read `context.params<P>()`, which updates do change. Values that
+  /// the schema does not admit are not seen here: setup() and contract() then get the defaults, and
+  /// the plan is refused.
   [[nodiscard]] const P& params() const noexcept { return *params_; }
 
   void adopt_params(std::shared_ptr<const void> params) final {

@@ -71,6 +71,9 @@ struct ParamFieldDescriptor {
   /// takes a value of this type, with as many elements as it has.
   ParamValue (*read)(const void* params){nullptr};
   void (*write)(void* params, const ParamValue& value){nullptr};
+  /// The same for a scalar field, without allocating where it is no string; null for others.
+  ParamScalar (*read_scalar)(const void* params){nullptr};
+  void (*write_scalar)(void* params, const ParamScalar& scalar){nullptr};
   std::function<bool(const void* params)> obeys_rule{};  ///< Empty without a validator.
 };
 
@@ -196,6 +199,14 @@ ParamFieldDescriptor describe(const FieldProperties<Value, Literal>& properties,
   field.write = [](void* object, const ParamValue& value) {
     from_value<Value>(member_at<Chain...>(*static_cast<Root*>(object)), value);
   };
+  if constexpr (ShapeOf<Value>::kShape == ParamShape::kScalar) {
+    field.read_scalar = [](const void* object) {
+      return to_scalar<Value>(member_at<Chain...>(*static_cast<const Root*>(object)));
+    };
+    field.write_scalar = [](void* object, const ParamScalar& value) {
+      member_at<Chain...>(*static_cast<Root*>(object)) = from_scalar<Value>(value);
+    };
+  }
   if (!properties.rule_text.empty()) {
     field.rule = properties.rule_text;
     field.obeys_rule = [rule = properties.rule](const void* object) {

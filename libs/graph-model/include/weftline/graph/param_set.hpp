@@ -42,6 +42,11 @@ class ParamSet {
   /// That type; null in an empty set.
   [[nodiscard]] const std::type_info* type() const noexcept { return type_; }
 
+  /// A new object with the same values, for its owner to change; null in an empty set.
+  [[nodiscard]] std::shared_ptr<void> copy_values() const {
+    return copy_ != nullptr ? copy_(values_.get()) : nullptr;
+  }
+
   /// What the schema does not admit. Of defaults that nobody has given, a required field is
   /// PARAM_FIELD_MISSING.
   [[nodiscard]] std::vector<ParamFinding> findings() const;
@@ -60,6 +65,9 @@ class ParamSet {
     }
     set.values_ = std::make_shared<const P>(std::move(values));
     set.type_ = &typeid(P);
+    set.copy_ = [](const void* object) -> std::shared_ptr<void> {
+      return std::make_shared<P>(*static_cast<const P*>(object));
+    };
     set.given_ = given;
     return set;
   }
@@ -67,6 +75,7 @@ class ParamSet {
   std::shared_ptr<const ParamSchema> schema_{};
   std::shared_ptr<const void> values_{};
   const std::type_info* type_{nullptr};
+  std::shared_ptr<void> (*copy_)(const void* values){nullptr};
   bool given_{false};
 };
 

@@ -12,8 +12,10 @@
 #include "weftline/channel/channel_runtime.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/graph/execution_plan.hpp"
+#include "weftline/plan/rate_generation.hpp"
 #include "weftline/runtime/lifecycle_control.hpp"
 #include "weftline/runtime/observe_options.hpp"
+#include "weftline/runtime/parameter_control.hpp"
 #include "weftline/runtime/run_counters.hpp"
 #include "weftline/runtime/run_trace.hpp"
 #include "weftline/runtime/thread_placement_report.hpp"
@@ -92,6 +94,13 @@ class RunSession {
   [[nodiscard]] RunTrace trace() const;
   /// The same as a file for Chrome's and Perfetto's viewers; errors are those of save_file().
   expected<void, Error> write_trace(const std::filesystem::path& path) const;
+  /// Changes parameters while the run goes on. The handle may outlive the session.
+  [[nodiscard]] ParameterControlHandle parameter_control() const;
+  /// Copies of the rate generation that the run armed with, and of the last one that was refused to
+  /// the owner of a selectable output; also after the end of the run. Either may be absent: nothing
+  /// is published before every operator has started. kClosed (RUN_NOT_BUILT) where the session
+  /// failed before that.
+  [[nodiscard]] expected<RateGenerationSnapshot, Error> capture_rate_generations() const;
 
   class State;  // private to the library
   explicit RunSession(std::unique_ptr<State> state) noexcept;

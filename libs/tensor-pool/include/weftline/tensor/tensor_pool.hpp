@@ -45,6 +45,7 @@ struct TensorPoolOptions {
 /// A reading for people. Slots are looked at one after another, so `in_use`, `retiring` and
 /// `quarantined` are exact when nothing moves meanwhile; a slot is never counted twice.
 struct TensorPoolUsage {
+  std::uint64_t reserved_bytes{0};  ///< Of memory, with what keeps slots apart.
   std::uint32_t slot_count{0};
   std::uint32_t in_use{0};             ///< Loaned, published or retiring.
   std::uint32_t in_use_high_water{0};  ///< The most that any `allocate()` has left in use.
