@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "test_operators.hpp"
-#include "weftline/testing/counted_new.hpp"
+#include "weftline/testing/allocation_count.hpp"
 
 using namespace test;
 using weftline::Doorbell;

@@ -4,14 +4,14 @@
 
 using namespace weftline;
 
-struct Device {
+struct Shutter {
   LifecycleStatus open(LifecycleContext&) noexcept { return LifecycleStatus::kOk; }
 };
 
 class Camera final : public Operator<> {
  public:
   void setup(OperatorSpec& spec) override {
-    spec.lifecycle().stage(LifecycleStage::kAllocate, &Device::open);
+    spec.lifecycle().stage(LifecycleStage::kAllocate, &Shutter::open);
   }
   expected<void, Error> compute(ExecutionContext&) override { return {}; }
 };
