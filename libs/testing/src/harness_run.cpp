@@ -25,6 +25,7 @@ std::uint64_t rests_of(const RunSession& session) {
 bool wait_for_rest(const RunSession& session, std::uint64_t rests, Deadline deadline) {
   while (session.termination() == RunTermination::kRunning && rests_of(session) <= rests) {
     if (std::chrono::steady_clock::now() > deadline) return false;
+    // Nothing tells when a lane sleeps but its counter: this waits for that, and guesses no time.
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   return true;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -206,7 +207,8 @@ class Endpoints {
     if (!topic.sound) return;
     EndpointRecord record = endpoint_record(snapshot.uri, snapshot.options, snapshot.payload,
                                             TopicDirection::kImport, topic);
-    const auto& given = snapshot.options.bounds.subscriber.max_borrowed_samples;
+    const std::optional<std::uint32_t> given =
+        snapshot.options.bounds.subscriber.max_borrowed_samples;
     if (!given) {
       record.max_borrowed_samples = std::max(record.max_borrowed_samples, held);
     } else if (held > *given) {
