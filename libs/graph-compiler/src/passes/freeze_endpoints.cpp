@@ -8,8 +8,8 @@
 // whose inputs hold more samples than it lends, and where a given catalog says otherwise.
 
 #include <algorithm>
-#include <set>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
