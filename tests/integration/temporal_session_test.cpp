@@ -9,19 +9,17 @@
 
 #include "test_operators.hpp"
 #include "weftline/core/synthetic_clock.hpp"
+#include "weftline/testing/authored_contract.hpp"
 #include "weftline/testing/operator_model.hpp"
 #include "weftline/testing/random_contract.hpp"
 
 using namespace test;
 using weftline::ClockDriver;
-using weftline::EdgeSelectionRecord;
-using weftline::InputSelectorKind;
 using weftline::LifecycleContext;
-using weftline::MissingData;
-using weftline::MissingDataKind;
 using weftline::NotificationSender;
 using weftline::ReadinessSourceKind;
 using weftline::TemporalRecordTriggerKind;
+using weftline::testing::AuthoredContract;
 using weftline::testing::ModelActivation;
 using weftline::testing::ModelSample;
 using weftline::testing::ModelSelection;
@@ -144,37 +142,6 @@ struct Bench {
   std::array<int, 2> pipe{-1, -1};
 };
 
-MissingData policy_of(const EdgeSelectionRecord& selection) {
-  switch (selection.missing.value_or(MissingDataKind::kSkip)) {
-    case MissingDataKind::kReuseLast:
-      return weftline::ReuseLast{.max_reuses = selection.max_reuses};
-    case MissingDataKind::kSafeDefault:
-      return weftline::SafeDefault{};
-    case MissingDataKind::kAbsent:
-      return weftline::Absent{};
-    case MissingDataKind::kFail:
-      return weftline::Fail{};
-    default:
-      return weftline::Skip{};
-  }
-}
-
-weftline::InputSelector selector_of(const EdgeSelectionRecord& selection) {
-  using std::chrono::nanoseconds;
-  switch (selection.selector) {
-    case InputSelectorKind::kLatestWithin:
-      return weftline::LatestWithin{.max_age = nanoseconds(selection.max_age_ns.value_or(1))};
-    case InputSelectorKind::kDrainAll:
-      return weftline::DrainAll{.max_samples = selection.max_selected_samples};
-    case InputSelectorKind::kBracketedWindow:
-      return weftline::BracketedWindow{.lookbehind = nanoseconds(selection.lookbehind_ns),
-                                       .lookahead = nanoseconds(selection.lookahead_ns),
-                                       .max_samples = selection.max_selected_samples};
-    default:
-      return weftline::Exact{};
-  }
-}
-
 /// The operator under test: as many inputs and sources as its contract has.
 class Probe final : public Operator<> {
  public:
@@ -185,52 +152,27 @@ class Probe final : public Operator<> {
     for (std::size_t port = 0; port < ports(); ++port) {
       spec.input(in.at(port), "in" + std::to_string(port));
     }
-    if (bench_->contract.sources.empty()) return;
-    const auto& source = bench_->contract.sources.front();
-    switch (source.kind) {
-      case ReadinessSourceKind::kNotification:
-        spec.notification_source(notification_, "source").capacity(source.capacity);
-        break;
-      case ReadinessSourceKind::kReadable:
-        spec.readable_source(readable_, "source");
-        break;
-      case ReadinessSourceKind::kDoorbell:
-        spec.doorbell_source(doorbell_, "source");
-        break;
-      case ReadinessSourceKind::kSpin:
-        spec.spin_source(spin_, "source");
-        break;
-    }
+    authored_.declare_source(spec);
   }
 
   Contract contract() const override {
-    Contract contract;
-    contract.trigger(trigger());
-    for (std::size_t port = 0; port < ports(); ++port) {
-      const EdgeSelectionRecord& selection = bench_->contract.selections[port];
-      if (selection.triggering && !selection.missing) continue;
-      contract.select(in.at(port), selector_of(selection), policy_of(selection));
-    }
-    if (const auto& calls = bench_->contract.trigger.complete_after_computes) {
-      contract.complete_after({.limit = *calls});
-    }
-    return contract;
+    return authored_.contract(std::array<const weftline::InputPort*, 3>{&in[0], &in[1], &in[2]});
   }
 
   void start(LifecycleContext& context) override {
     if (bench_->contract.sources.empty()) return;
     switch (bench_->contract.sources.front().kind) {
       case ReadinessSourceKind::kNotification:
-        bench_->sender.emplace(or_throw(context.notification_sender(notification_)));
+        bench_->sender.emplace(or_throw(context.notification_sender(authored_.notification)));
         break;
       case ReadinessSourceKind::kReadable:
-        or_throw(context.bind_readable(readable_, bench_->pipe[0]));
+        or_throw(context.bind_readable(authored_.readable, bench_->pipe[0]));
         break;
       case ReadinessSourceKind::kDoorbell:
-        bench_->bell.emplace(or_throw(context.doorbell(doorbell_)));
+        bench_->bell.emplace(or_throw(context.doorbell(authored_.doorbell)));
         break;
       case ReadinessSourceKind::kSpin:
-        or_throw(context.bind_spin(spin_, weftline::SpinProbe::of(bench_->flag)));
+        or_throw(context.bind_spin(authored_.spin, weftline::SpinProbe::of(bench_->flag)));
         break;
     }
   }
@@ -256,44 +198,8 @@ class Probe final : public Operator<> {
  private:
   [[nodiscard]] std::size_t ports() const { return bench_->contract.selections.size(); }
 
-  [[nodiscard]] weftline::Trigger trigger() const {
-    using Kind = TemporalRecordTriggerKind;
-    using std::chrono::nanoseconds;
-    const auto& record = bench_->contract.trigger;
-    switch (record.kind) {
-      case Kind::kEach:
-        return OnEach{in.at(record.inputs[0])};
-      case Kind::kClock:
-        return OnClock{.period = nanoseconds(record.period_ns),
-                       .phase = nanoseconds(record.phase_ns),
-                       .origin = record.phase_origin};
-      case Kind::kReadable:
-        return weftline::OnReadable{readable_};
-      case Kind::kNotified:
-        return weftline::OnNotified{notification_};
-      case Kind::kDoorbell:
-        return weftline::OnDoorbell{doorbell_};
-      case Kind::kSpin:
-        return weftline::OnSpin{spin_};
-      case Kind::kAligned: {
-        weftline::OnAligned aligned{.inputs = {}, .window = nanoseconds(record.window_ns)};
-        for (const std::uint32_t port : record.inputs) aligned.inputs.emplace_back(in.at(port));
-        return aligned;
-      }
-      case Kind::kWindow:
-        return weftline::OnWindow{.anchor = in.at(record.inputs[0]),
-                                  .max_wait = nanoseconds(record.max_wait_ns),
-                                  .max_pending_windows = record.max_pending_windows};
-      default:
-        return weftline::OnAnyInput{};
-    }
-  }
-
   const std::shared_ptr<Bench> bench_;
-  weftline::NotificationSourceRef notification_;
-  weftline::ReadableSourceRef readable_;
-  weftline::DoorbellSourceRef doorbell_;
-  weftline::SpinSourceRef spin_;
+  AuthoredContract authored_{bench_->contract};
 };
 
 /// One run, event by event, beside the model.
