@@ -47,6 +47,9 @@ class InputQueue {
     if (!cache.given(cache.number_of(0))) passed_over_.add();
     cache.pop_front();
   }
+  void drop_all(SampleCache& cache) noexcept {
+    while (!cache.empty()) drop_front(cache);
+  }
   [[nodiscard]] std::uint64_t passed_over() const noexcept { return passed_over_.read(); }
 
   /// Whether a value keeps the port's tensor contract; kProtocolError (RUN_TENSOR_CONTRACT_BROKEN).

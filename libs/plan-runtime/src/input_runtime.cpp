@@ -147,8 +147,8 @@ void InputRuntime::finish(bool ran) noexcept {
 }
 
 void InputRuntime::clear() noexcept {
-  if (selector_) selector_->clear();
-  held_.clear();
+  if (selector_) selector_->clear(queue_);
+  queue_.drop_all(held_);
   last_.clear();
 }
 

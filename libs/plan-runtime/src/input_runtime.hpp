@@ -83,7 +83,7 @@ class InputRuntime final : public InputBinding {
   /// After compute(), or where it is skipped: drops what is used up. `ran`: what was not received
   /// counts as unread.
   void finish(bool ran) noexcept;
-  /// Destroys what is held outside the queue; when the lane does not run.
+  /// Drops what is held outside the queue. By the lane, or when it does not run.
   void clear() noexcept;
 
   SelectionStatus selection() const noexcept override { return status_; }

@@ -65,7 +65,7 @@ class LatestWithinSelector final : public SelectorState {
     selected.reason = SelectionReason::kFound;
     return {};
   }
-  void clear() noexcept override { latest_.clear(); }
+  void clear(InputQueue& queue) noexcept override { queue.drop_all(latest_); }
 
  private:
   SampleCache latest_;
@@ -89,10 +89,8 @@ class DrainAllSelector final : public SelectorState {
     selected.reason = SelectionReason::kFound;
     return {};
   }
-  void finish(InputQueue& queue) noexcept override {
-    while (!batch_.empty()) queue.drop_front(batch_);
-  }
-  void clear() noexcept override { batch_.clear(); }
+  void finish(InputQueue& queue) noexcept override { queue.drop_all(batch_); }
+  void clear(InputQueue& queue) noexcept override { queue.drop_all(batch_); }
 
  private:
   SampleCache batch_;
@@ -141,7 +139,7 @@ class BracketedWindowSelector final : public SelectorState {
     selected.reason = SelectionReason::kFound;
     return {};
   }
-  void clear() noexcept override { held_.clear(); }
+  void clear(InputQueue& queue) noexcept override { queue.drop_all(held_); }
 
  private:
   [[nodiscard]] std::int64_t capture_of(std::uint32_t index) const noexcept {

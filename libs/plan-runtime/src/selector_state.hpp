@@ -37,8 +37,8 @@ class SelectorState {
   }
   /// The activation, or the candidate that was skipped, is over.
   virtual void finish(InputQueue& queue) noexcept { static_cast<void>(queue); }
-  /// Destroys what is held.
-  virtual void clear() noexcept {}
+  /// Drops what is held.
+  virtual void clear(InputQueue& queue) noexcept { static_cast<void>(queue); }
 };
 
 /// For a selection that does not trigger.

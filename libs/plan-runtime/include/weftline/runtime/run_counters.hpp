@@ -27,7 +27,7 @@ struct OperatorCounters {
   std::uint64_t discarded{0};        ///< Samples that arrived after the operator had finished.
   std::uint64_t unread{0};           ///< Selected samples that compute() did not receive.
   /// Samples that no activation was given: older than what was selected, used up by a skipped
-  /// candidate, or the first anchor of OnWindow.
+  /// candidate, the first anchor of OnWindow, or held for one that never came.
   std::uint64_t passed_over{0};
   std::uint64_t reused{0};  ///< Activations that saw an input's last selection again.
   std::uint64_t emits{0};

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Samples that an input holds outside its queue.
+#include <catch2/catch_test_macros.hpp>
+
+#include "temporal_replay.hpp"
+
+using namespace weftline;
+using replay::Replay;
+
+namespace {
+
+EdgeSelectionRecord anchor(std::uint32_t open) {
+  return {.reference_clock = ClockId{0}, .cache_capacity = open, .pending_cache = open};
+}
+EdgeSelectionRecord bracket() {
+  return {.selector = InputSelectorKind::kBracketedWindow,
+          .triggering = false,
+          .lookbehind_ns = 10,
+          .lookahead_ns = 10,
+          .missing = MissingDataKind::kAbsent,
+          .max_selected_samples = 4,
+          .cardinality = SelectionCardinality::kBatch,
+          .reference_clock = ClockId{0},
+          .cache_capacity = 5,
+          .selector_cache = 5};
+}
+TemporalTriggerPlanRecord window(std::uint32_t open) {
+  TemporalTriggerPlanRecord trigger;
+  trigger.kind = TemporalRecordTriggerKind::kWindow;
+  trigger.inputs = {0};
+  trigger.clock = ClockId{0};
+  trigger.max_wait_ns = 1'000;
+  trigger.max_pending_windows = open;
+  return trigger;
+}
+
+}  // namespace
+
+TEST_CASE("what is held for an activation that never comes is counted as passed over, once") {
+  Replay replay(window(2), {}, {anchor(2), bracket()});
+  replay.start();
+  for (std::uint64_t sample = 0; sample < 3; ++sample) {
+    replay.arrive(0, {sample, 20 + static_cast<std::int64_t>(sample)});
+    replay.arrive(1, {sample, 12 + static_cast<std::int64_t>(sample)});
+  }
+  // The first anchor only primes; nothing lies beyond the others' windows yet.
+  REQUIRE_FALSE(replay.next());
+  CHECK(replay.inputs()[0].passed_over() == 1);
+  CHECK(replay.inputs()[1].passed_over() == 0);
+  for (int time = 0; time < 2; ++time) {
+    for (const auto& input : replay.inputs().all()) input->clear();
+    CHECK(replay.inputs()[0].passed_over() == 3);
+    CHECK(replay.inputs()[1].passed_over() == 3);
+  }
+}
+
+TEST_CASE("what an activation has had is not counted as passed over when it is dropped") {
+  Replay replay(window(1), {}, {anchor(1), bracket()});
+  replay.start();
+  for (std::uint64_t sample = 0; sample < 2; ++sample) replay.arrive(0, {sample, 20});
+  for (std::uint64_t sample = 0; sample < 3; ++sample) {
+    replay.arrive(1, {sample, 10 * (1 + static_cast<std::int64_t>(sample))});
+  }
+  const auto activation = replay.next();
+  REQUIRE(activation.has_value());
+  CHECK(activation->inputs[1].sequences == std::vector<std::uint64_t>{0, 1, 2});
+  for (const auto& input : replay.inputs().all()) input->clear();
+  CHECK(replay.inputs()[0].passed_over() == 1);
+  CHECK(replay.inputs()[1].passed_over() == 0);
+}
