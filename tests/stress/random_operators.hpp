@@ -76,6 +76,7 @@ struct Role {
   std::vector<InputRole> inputs{};
   std::chrono::nanoseconds period{0};  ///< Of a source.
   std::uint64_t count{0};              ///< Samples of a source; 0: for ever.
+  bool captures_now{false};  ///< A source's samples are captured as they are sent, else 1 us apart.
   Fault fault{Fault::kNone};
   std::uint64_t fault_at{0};
   std::uint32_t slow_one_in{0};    ///< Sleeps at one activation in so many; 0: never.
@@ -112,19 +113,33 @@ class Actor {
     return {};
   }
 
-  /// Checks what came in at `input` against what its producer sends.
+  [[nodiscard]] TimePoint capture_time(const ExecutionContext& context) const {
+    if (role_.captures_now) return context.clock().now();
+    return context.clock().at_ns(static_cast<std::int64_t>(role_.ledger->emitted) * 1'000);
+  }
+
+  /// Whether a sample that came in at `input` carries what its producer sends.
+  expected<void, Error> check_value(std::size_t input, std::uint64_t value,
+                                    const SampleMetadata& metadata) const {
+    const std::uint32_t output = role_.inputs[input].producer_output;
+    if (value == value_of(output, metadata.sequence)) return {};
+    return fail(ErrorCode::kFailure, "STRESS_VALUE_WRONG",
+                "input " + std::to_string(input) + " received sample " +
+                    std::to_string(metadata.sequence) + " of output " + std::to_string(output) +
+                    " with value " + std::to_string(value));
+  }
+
+  /// The same, where samples come one by one, and that none came before it that had to come later.
   expected<void, Error> check(std::size_t input, std::uint64_t value,
                               const SampleMetadata& metadata) {
-    const InputRole& from = role_.inputs[input];
+    WEFTLINE_TRY(check_value(input, value, metadata));
     const std::uint64_t sequence = metadata.sequence;
-    const bool in_order = from.lossless ? sequence == next_[input] : sequence >= next_[input];
-    if (!in_order || value != value_of(from.producer_output, sequence)) {
+    const bool lossless = role_.inputs[input].lossless;
+    if (lossless ? sequence != next_[input] : sequence < next_[input]) {
       return fail(ErrorCode::kFailure, "STRESS_SAMPLE_WRONG",
                   "input " + std::to_string(input) + " received sample " +
-                      std::to_string(sequence) + " with value " + std::to_string(value) +
-                      " where sample " + std::to_string(next_[input]) +
-                      (from.lossless ? "" : " or a later one") + " of output " +
-                      std::to_string(from.producer_output) + " was due");
+                      std::to_string(sequence) + " where sample " + std::to_string(next_[input]) +
+                      (lossless ? "" : " or a later one") + " was due");
     }
     next_[input] = sequence + 1;
     ++role_.ledger->received[input];
@@ -150,8 +165,7 @@ class ScalarSource final : public Operator<>, private Actor {
     WEFTLINE_TRY(act(context));
     std::uint64_t& next = role_.ledger->emitted;
     if (role_.count != 0 && next == role_.count) return out.close();
-    const auto captured = context.clock().at_ns(static_cast<std::int64_t>(next) * 1'000);
-    auto emitted = out.emit(value_of(role_.output, next), {.capture_time = captured});
+    auto emitted = out.emit(value_of(role_.output, next), {.capture_time = capture_time(context)});
     if (emitted) ++next;
     return emitted || is_retryable(emitted.error().code) ? expected<void, Error>{} : emitted;
   }
@@ -266,8 +280,7 @@ class TensorSource final : public Operator<>, private Actor {
       WEFTLINE_TRY(write_pattern(*loan, stream, value_of(role_.output, next)));
       loan_.emplace(std::move(*loan));
     }
-    const auto captured = context.clock().at_ns(static_cast<std::int64_t>(next) * 1'000);
-    auto emitted = out.emit(std::move(*loan_), {.capture_time = captured});
+    auto emitted = out.emit(std::move(*loan_), {.capture_time = capture_time(context)});
     if (!emitted && is_retryable(emitted.error().code)) return {};
     loan_.reset();
     if (emitted) ++next;
@@ -292,30 +305,34 @@ class TensorActor : protected Actor {
 
  protected:
   /// Reads every word, in the order of the stream where there is one.
-  expected<void, Error> read(std::size_t input, const Sample<Tensor>& sample, StreamRef stream) {
-    const std::uint64_t wanted =
-        value_of(role_.inputs[input].producer_output, sample.metadata.sequence);
-    if (sample.data.mutable_data()) return fail(ErrorCode::kFailure, "STRESS_TENSOR_WRITABLE");
-    const MemoryAccess bytes{sample.data.data(), sample.data.byte_size()};
-    if (!stream && sample.data.memory_kind() == MemoryKind::kCudaDevice) {
-      // Handed on as a tensor of any kind: this operator has no stream, and no way to these bytes.
-    } else if (sample.data.memory_kind() == MemoryKind::kHost || one_in(4)) {
+  expected<void, Error> read_words(std::size_t input, const Tensor& tensor,
+                                   const SampleMetadata& metadata, StreamRef stream) {
+    const std::uint64_t wanted = value_of(role_.inputs[input].producer_output, metadata.sequence);
+    if (tensor.mutable_data()) return fail(ErrorCode::kFailure, "STRESS_TENSOR_WRITABLE");
+    // Handed on as a tensor of any kind: this operator has no stream, and no way to these bytes.
+    if (!stream && tensor.memory_kind() == MemoryKind::kCudaDevice) return {};
+    if (tensor.memory_kind() == MemoryKind::kHost || one_in(4)) {
       std::array<std::uint64_t, kCount> copied{};
-      WEFTLINE_TRY(sample.data.copy_to_host(copied.data(), sizeof copied, stream));
-      for (const std::uint64_t word : copied) {
-        if (word != wanted) return check(input, word, sample.metadata);
-      }
-    } else {
-      WEFTLINE_TRY(launch(
-          stream, {&bytes, 1}, {},
-          [words = sample.data.data_as<std::uint64_t>(), wanted, ledger = role_.ledger.get()] {
-            for (std::int64_t i = 0; i < kCount; ++i) {
-              if (words[i] != wanted) ledger->wrong_on_device.fetch_add(1);
-            }
-          },
-          kNoCuda));
+      WEFTLINE_TRY(tensor.copy_to_host(copied.data(), sizeof copied, stream));
+      for (const std::uint64_t word : copied) WEFTLINE_TRY(check_value(input, word, metadata));
+      return {};
     }
-    WEFTLINE_TRY(check(input, wanted, sample.metadata));
+    const MemoryAccess bytes{tensor.data(), tensor.byte_size()};
+    return launch(
+        stream, {&bytes, 1}, {},
+        [words = tensor.data_as<std::uint64_t>(), wanted, ledger = role_.ledger.get()] {
+          for (std::int64_t i = 0; i < kCount; ++i) {
+            if (words[i] != wanted) ledger->wrong_on_device.fetch_add(1);
+          }
+        },
+        kNoCuda);
+  }
+
+  expected<void, Error> read(std::size_t input, const Sample<Tensor>& sample, StreamRef stream) {
+    WEFTLINE_TRY(read_words(input, sample.data, sample.metadata, stream));
+    WEFTLINE_TRY(check(input,
+                       value_of(role_.inputs[input].producer_output, sample.metadata.sequence),
+                       sample.metadata));
     if (role_.retained > 0) {
       held_.push_back(sample.data);
       if (held_.size() > role_.retained) held_.pop_front();

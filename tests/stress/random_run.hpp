@@ -8,18 +8,23 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "random_operators.hpp"
+#include "temporal_operators.hpp"
 #include "weftline/compile/compile.hpp"
 #include "weftline/cuda/open_device.hpp"
 
 namespace weftline::stress {
 
 /// A random graph that can run: scalars and tensors in host, pinned and device memory, forks,
-/// meetings, tensors handed on, lossy and lossless queues of random depth, one to four lanes, slow,
-/// silent, failing and throwing operators, finite and endless sources. The seed says all.
+/// meetings, tensors handed on, every trigger, selector and policy for missing data, lossy and
+/// lossless queues of random depth, one to four lanes, slow, silent, failing and throwing
+/// operators, finite and endless sources. The seed says all.
 class RandomRun {
  public:
   explicit RandomRun(std::uint32_t seed) : random_(seed) {
@@ -29,6 +34,7 @@ class RandomRun {
       options_.cuda_execution.compute_stream_policy = CudaComputeStreamPolicy::kSharedProcessDevice;
     }
     endless_ = below(8) == 0;
+    captures_now_ = below(2) == 0;
     const std::uint32_t count = 3 + below(14);
     const std::uint32_t faulty = below(3) == 0 ? below(count) : count;
     const std::uint32_t lanes = below(4);
@@ -51,10 +57,12 @@ class RandomRun {
   [[nodiscard]] ExecutionPlan compile() const { return weftline::compile(graph_, options_); }
 
   /// Ends by itself unless a fault or a stop ends it: every source is finite, and no operator waits
-  /// for samples of two inputs at once, between which full queues can starve one.
-  [[nodiscard]] bool finite() const noexcept { return !endless_ && !meets_; }
+  /// for samples of two inputs at once, between which full queues can starve one, or runs by itself
+  /// and is not sure to see its last activation.
+  [[nodiscard]] bool finite() const noexcept { return !endless_ && !meets_ && !unending_; }
   [[nodiscard]] bool shelves() const noexcept { return shelves_; }
   [[nodiscard]] Shelf& shelf() const noexcept { return *shelf_; }
+  [[nodiscard]] Bells& bells() const noexcept { return *bells_; }
 
   struct Edge {
     std::uint32_t source{0};
@@ -63,11 +71,18 @@ class RandomRun {
     bool lossless{false};
   };
   struct Member {
+    std::string name{};
     Fault fault{Fault::kNone};
+    bool may_miss{false};  ///< A missing sample fails the run.
     std::shared_ptr<const Ledger> ledger{};
   };
   [[nodiscard]] const std::vector<Edge>& edges() const noexcept { return edges_; }
   [[nodiscard]] const std::vector<Member>& members() const noexcept { return members_; }
+  [[nodiscard]] const Member& member(std::string_view name) const {
+    const auto found = std::ranges::find(members_, name, &Member::name);
+    if (found == members_.end()) throw std::runtime_error("no operator " + std::string(name));
+    return *found;
+  }
   [[nodiscard]] bool reached(Fault fault) const {
     return std::ranges::any_of(members_, [&](const Member& member) {
       return member.fault == fault && member.ledger->fault_reached;
@@ -91,10 +106,10 @@ class RandomRun {
 
   void add(std::uint32_t number, Role role, std::uint32_t lanes) {
     role.output = number;
-    members_.push_back({role.fault, role.ledger});
     const std::string name =
         std::string(1, static_cast<char>('a' + below(26))) + std::to_string(number);
-    const std::uint32_t kind = number == 0 ? 0 : number == 1 ? 1 : below(9);
+    members_.push_back({.name = name, .fault = role.fault, .ledger = role.ledger});
+    const std::uint32_t kind = number == 0 ? 0 : number == 1 ? 1 : below(13);
     if (kind == 0 || (kind > 1 && scalars_.empty())) {
       as_source(role);
       put(name, lanes, graph_.op<ScalarSource>(name, role), scalars_, {.number = number});
@@ -114,6 +129,12 @@ class RandomRun {
       finish(sink, lanes);
     } else if (kind <= 7) {
       add_tensor_relay(name, std::move(role), lanes);
+    } else if (kind <= 11) {
+      if (kind == 11) {
+        add_temporal<Tensor>(name, std::move(role), lanes, tensors_);
+      } else {
+        add_temporal<std::uint64_t>(name, std::move(role), lanes, scalars_);
+      }
     } else {
       const auto from = any(tensors_);
       const ConnectionOptions edge = connection();
@@ -129,6 +150,7 @@ class RandomRun {
     role.period = std::chrono::microseconds(1 + below(20));
     role.count = endless_ && below(2) == 0 ? 0 : 1 + below(300);
     role.silent_one_in = 0;
+    role.captures_now = captures_now_;
   }
   void hold(Role& role) {
     if (below(3) == 0) role.retained = 1 + below(3);
@@ -170,6 +192,68 @@ class RandomRun {
     graph_.add_flow(*from.port, relay->in, edge);
     put(name, lanes, relay, tensors_,
         {.number = hands_on ? from.number : role.output, .kind = pool.value_or(from.kind)});
+  }
+
+  template <class T>
+  void add_temporal(const std::string& name, Role role, std::uint32_t lanes,
+                    const std::vector<End<T>>& ends) {
+    using Kind = TemporalRecordTriggerKind;
+    testing::RandomContract contract = testing::random_contract(random_);
+    // Each costs a processor.
+    while (contract.trigger.kind == Kind::kSpin && std::exchange(spins_, true)) {
+      contract = testing::random_contract(random_);
+    }
+    stretch(contract, 1'000 + below(20'000));
+    auto& selections = contract.selections;
+    const bool by_itself = contract.trigger.inputs.empty();
+    if (by_itself && below(4) != 0) role.closes_at = 1 + below(40);
+    if (by_itself && selections.empty() && below(2) == 0) {
+      contract.trigger.complete_after_computes = 1 + below(40);
+    }
+    const bool ends_itself = role.closes_at != 0 || contract.trigger.complete_after_computes;
+    const bool skips = std::ranges::any_of(selections, [](const EdgeSelectionRecord& each) {
+      return !each.triggering && (each.missing == MissingDataKind::kSkip ||
+                                  each.missing == MissingDataKind::kReuseLast);
+    });
+    if (by_itself && (!ends_itself || skips)) unending_ = true;
+    members_.back().may_miss = std::ranges::any_of(
+        selections, [](const auto& each) { return each.missing == MissingDataKind::kFail; });
+
+    const bool all_lossy = below(2) == 0;
+    std::vector<std::pair<End<T>, ConnectionOptions>> flows;
+    for (const EdgeSelectionRecord& each : selections) {
+      ConnectionOptions edge = connection();
+      const bool waits = !each.triggering || contract.trigger.kind == Kind::kAligned;
+      if (waits && all_lossy) edge.queue_policy = QueuePolicy::kDropOldest;
+      // What a selector leaves at the head of a queue is there besides what comes.
+      if (edge.queue_depth == 1U) edge.queue_depth = 2;
+      meets_ = meets_ || (waits && edge.queue_policy == QueuePolicy::kBlocking);
+      flows.emplace_back(any(ends), edge);
+      role.inputs.push_back(role_of(flows.back().first, edge, false));
+    }
+    Readiness readiness{.bells = bells_};
+    if (contract.trigger.kind == Kind::kReadable) readiness.bell = bells_->add_bell();
+    if (contract.trigger.kind == Kind::kSpin) readiness.flag = bells_->add_flag();
+    const auto relay = graph_.op<TemporalRelay<T>>(name, role, contract, readiness);
+    relay.set_params({.mark = role.seed});
+    for (std::size_t input = 0; input < flows.size(); ++input) {
+      graph_.add_flow(*flows[input].first.port, relay->in[input], flows[input].second);
+    }
+    put(name, lanes, relay, scalars_, {.number = role.output});
+  }
+
+  /// Makes a contract's times so many times longer.
+  static void stretch(testing::RandomContract& contract, std::int64_t times) {
+    TemporalTriggerPlanRecord& trigger = contract.trigger;
+    for (std::int64_t* length :
+         {&trigger.period_ns, &trigger.phase_ns, &trigger.window_ns, &trigger.max_wait_ns}) {
+      *length *= times;
+    }
+    for (EdgeSelectionRecord& each : contract.selections) {
+      each.lookbehind_ns *= times;
+      each.lookahead_ns *= times;
+      if (each.max_age_ns) *each.max_age_ns *= times;
+    }
   }
 
   ConnectionOptions connection() {
@@ -224,7 +308,11 @@ class RandomRun {
   bool endless_{false};
   bool meets_{false};
   bool shelves_{false};
+  bool captures_now_{false};
+  bool unending_{false};  ///< Some operator may never see its last activation.
+  bool spins_{false};
   std::shared_ptr<Shelf> shelf_{std::make_shared<Shelf>()};
+  std::shared_ptr<Bells> bells_{std::make_shared<Bells>()};
   std::vector<End<std::uint64_t>> scalars_{};
   std::vector<End<Tensor>> tensors_{};
   std::vector<Edge> edges_{};
