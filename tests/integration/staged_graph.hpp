@@ -243,9 +243,23 @@ class StagedSink final : public Staged {
 
 inline const std::array<std::string, 4> kStagedNames{"eater", "frames", "numbers", "sink"};
 
+/// What a staged graph has besides.
+struct StagedBorders {
+  bool import{false};  ///< Of "told", whose numbers go to a sink in a lane of its own.
+  /// Of the emulated device, some are set apart for "frames". 0: none are.
+  std::uint32_t sms{0};
+  [[nodiscard]] weftline::DeviceOptions devices() const {
+    weftline::DeviceOptions options;
+    if (sms > 0) options.emulated.sm_count = sms;
+    if (sms > 0) options.emulated.sm_granularity = 2;
+    return options;
+  }
+};
+
 /// frames -> eater on an emulated device, numbers -> sink and an export without a peer, in three
-/// lanes. Ends by itself.
-inline weftline::ExecutionPlan staged_plan(const CurrentPoints& points) {
+/// lanes. Ends by itself, an import with its producer.
+inline weftline::ExecutionPlan staged_plan(const CurrentPoints& points,
+                                           const StagedBorders& borders = {}) {
   weftline::Graph graph{"staged"};
   use_realtime_clock(graph);
   const auto frames = graph.op<StagedFrames>("frames", "frames", points);
@@ -262,12 +276,21 @@ inline weftline::ExecutionPlan staged_plan(const CurrentPoints& points) {
   graph.partition("a").add(frames);
   graph.partition("b").add(eater);
   graph.partition("c").add(numbers).add(sink);
+  if (borders.import) {
+    topic.endpoint_name = "told";
+    const auto told = graph.op<StagedSink>("told", "told", points);
+    graph.add_flow(graph.import_topic<std::uint64_t>("weftline://told", topic).output(), told->in);
+    graph.partition("d").add(told);
+  }
+  constexpr weftline::DeviceId kDevice{weftline::DeviceKind::kEmulated, 0};
   weftline::CompileOptions options;
-  options.devices = weftline::capture_device_catalog();
+  options.devices = weftline::capture_device_catalog(borders.devices());
   options.deployment.bind_tensor_output_device(
-      {.operator_path = "frames",
-       .output_port = "out",
-       .device = weftline::DeviceId{weftline::DeviceKind::kEmulated, 0}});
+      {.operator_path = "frames", .output_port = "out", .device = kDevice});
+  if (borders.sms > 0) {
+    options.deployment.bind_green_context(
+        {.partition = "a", .device = kDevice, .sm_count = borders.sms / 2});
+  }
   auto plan = weftline::compile(graph, options);
   INFO(weftline::format_diagnostics(plan.diagnostics()));
   REQUIRE(plan.ok());

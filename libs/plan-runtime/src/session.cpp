@@ -41,8 +41,10 @@ expected<void, RunDiagnostic> RunSession::State::place_controller() {
   constexpr SupportThreadRole kRole = SupportThreadRole::kController;
   const std::string name = runtime::thread_name(kRole);
   auto placed = runtime::guarded("RUN_THREAD_UNAVAILABLE", [&]() -> expected<void, Error> {
+    WEFTLINE_TRY(steps_.admit("controller", name));
     controller_.launch(name, runtime::asked_for(resources_.plan.records(), kRole),
                        [this] { control_run(); });
+    WEFTLINE_TRY(steps_.admit("controller's place", name));
     return runtime::admit(resources_, controller_.report());
   });
   if (!placed) return make_unexpected(RunDiagnostic{name, std::move(placed).error()});

@@ -13,6 +13,11 @@ expected<void, Error> SessionBuild::at(std::string what) {
   return fail(ErrorCode::kFailure, "RUN_FAULT_INJECTED", "a test made it fail");
 }
 
+expected<void, Error> SessionSteps::admit(std::string_view step, const std::string& place) {
+  SessionBuild build{.resources = resources_, .hooks = hooks_, .step = step};
+  return build.at(place);
+}
+
 expected<void, RunDiagnostic> SessionSteps::make(std::span<const SessionStep> steps) {
   SessionBuild build{.resources = resources_, .hooks = hooks_, .bindings = bindings_};
   for (const SessionStep& step : steps) {

@@ -49,6 +49,8 @@ class SessionSteps {
   }
   /// Makes steps in order, up to the first that fails; nothing is undone yet.
   [[nodiscard]] expected<void, RunDiagnostic> make(std::span<const SessionStep> steps);
+  /// Before an action that is no step's: whether a test lets it happen.
+  [[nodiscard]] expected<void, Error> admit(std::string_view step, const std::string& place);
   [[nodiscard]] std::size_t count() const noexcept { return made_.size(); }
   /// Undoes the newest, in the exact reverse of their making, until `count` are left.
   void undo_to(std::size_t count) noexcept;

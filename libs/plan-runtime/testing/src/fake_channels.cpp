@@ -312,6 +312,8 @@ FakeProducer& FakeChannels::producer(const std::string& endpoint) {
   return impl_->peer(impl_->producers, endpoint);
 }
 
+runtime::ChannelBindings& FakeChannels::bindings() noexcept { return *impl_; }
+
 RunSession FakeChannels::run_async(const ExecutionPlan& plan, const RunOptions& options) {
   return runtime::run_async_bound(plan, options, *impl_);
 }

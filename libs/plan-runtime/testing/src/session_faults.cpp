@@ -34,6 +34,13 @@ RunSession SessionFaults::run_async(const ExecutionPlan& plan, const RunOptions&
   return RunSession(std::move(state));
 }
 
+RunSession SessionFaults::run_async(const ExecutionPlan& plan, const RunOptions& options,
+                                    FakeChannels& channels) {
+  auto state = std::make_unique<RunSession::State>(plan, options);
+  state->launch(hooks_.get(), &channels.bindings());
+  return RunSession(std::move(state));
+}
+
 const std::vector<std::string>& SessionFaults::begun() const noexcept { return hooks_->begun_; }
 const std::vector<std::string>& SessionFaults::undone() const noexcept { return hooks_->undone_; }
 const std::vector<std::string>& SessionFaults::actions() const noexcept { return hooks_->actions_; }

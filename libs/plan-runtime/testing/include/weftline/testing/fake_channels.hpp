@@ -17,6 +17,10 @@
 // Peers of a session that are no processes: for tests of what a run does at its borders. They say
 // nothing about channels: no memory is shared, nothing dies, tensors do not pass.
 
+namespace weftline::runtime {
+class ChannelBindings;  // private to the library
+}
+
 namespace weftline::testing {
 
 /// The far side of one export. Any thread.
@@ -112,6 +116,8 @@ class FakeChannels {
   [[nodiscard]] FakeProducer& producer(const std::string& endpoint);
   /// run_async(), with these for its topics.
   [[nodiscard]] RunSession run_async(const ExecutionPlan& plan, const RunOptions& options = {});
+  /// For SessionFaults.
+  [[nodiscard]] runtime::ChannelBindings& bindings() noexcept;
 
  private:
   struct Impl;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weftline/runtime/run_session.hpp"
+#include "weftline/testing/fake_channels.hpp"
 
 namespace weftline::testing {
 
@@ -24,6 +25,9 @@ class SessionFaults {
 
   /// As weftline::run_async().
   [[nodiscard]] RunSession run_async(const ExecutionPlan& plan, const RunOptions& options = {});
+  /// As FakeChannels::run_async().
+  [[nodiscard]] RunSession run_async(const ExecutionPlan& plan, const RunOptions& options,
+                                     FakeChannels& channels);
 
   // After the session is gone.
 
