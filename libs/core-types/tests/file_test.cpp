@@ -3,36 +3,23 @@
 // endpoint catalog, see its catalog_file_test.
 #include "weftline/core/file.hpp"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <string>
 
+#include "weftline/testing/temporary_folder.hpp"
+
 namespace weftline {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "weftline-test-XXXXXX").native();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path{};
-};
+using testing::TemporaryFolder;
 
 TEST_CASE("a file holds what was saved, and is written only when that changes") {
-  const Folder folder;
-  const fs::path path = folder.path / "numbers";
+  const TemporaryFolder folder;
+  const fs::path path = folder / "numbers";
   const std::string bytes("1\0\n2", 4);
   CHECK(save_file(path, bytes).value());
   CHECK(read_file(path, 4).value() == bytes);
@@ -41,12 +28,12 @@ TEST_CASE("a file holds what was saved, and is written only when that changes") 
   CHECK(read_file(path, 0).value().empty());
   CHECK(save_file(path, "longer than before").value());
   CHECK(read_file(path, 100).value() == "longer than before");
-  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("what can't be read or replaced is refused with its path") {
-  const Folder folder;
-  const fs::path path = folder.path / "file";
+  const TemporaryFolder folder;
+  const fs::path path = folder / "file";
   const auto missing = read_file(path, 10);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == ErrorCode::kNotFound);
@@ -59,13 +46,13 @@ TEST_CASE("what can't be read or replaced is refused with its path") {
   REQUIRE_FALSE(large);
   CHECK(large.error().token == "FILE_TOO_LARGE");
 
-  const fs::path pipe = folder.path / "pipe";
+  const fs::path pipe = folder / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  for (const fs::path& other : {pipe, folder.path}) {
+  for (const fs::path& other : {pipe, folder.path()}) {
     CHECK(read_file(other, 10).error().token == "FILE_KIND");
     CHECK(save_file(other, "x").error().token == "FILE_KIND");
   }
-  CHECK(save_file(folder.path / "no" / "such", "x").error().token == "FILE_WRITE");
+  CHECK(save_file(folder / "no" / "such", "x").error().token == "FILE_WRITE");
 }
 
 }  // namespace

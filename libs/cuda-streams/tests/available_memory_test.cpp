@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "weftline/testing/temporary_folder.hpp"
+
 namespace weftline::cuda_streams {
 namespace {
 
@@ -18,25 +20,19 @@ constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
 class FakeRoot {
  public:
   FakeRoot() {
-    std::string name = (fs::temp_directory_path() / "weftline-root-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
     write("proc/meminfo", "MemTotal:  9000 kB\nMemFree:  10 kB\nMemAvailable:    8192 kB\n");
   }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-  ~FakeRoot() { fs::remove_all(path_); }
 
   void write(const std::string& file, const std::string& text) const {
-    fs::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
+    fs::create_directories((folder_ / file).parent_path());
+    std::ofstream(folder_ / file) << text;
   }
   [[nodiscard]] std::uint64_t available(std::uint64_t enough = kEverything) const {
-    return available_host_memory(enough, path_);
+    return available_host_memory(enough, folder_.path());
   }
 
  private:
-  fs::path path_;
+  const testing::TemporaryFolder folder_{};
 };
 
 }  // namespace

@@ -16,35 +16,13 @@
 
 #include "sample_catalog.hpp"
 #include "weftline/catalog/endpoint_catalog.hpp"
+#include "weftline/testing/temporary_folder.hpp"
 
 namespace weftline::catalog_tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An empty folder that is gone with all it holds at the end of the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "weftline-test-XXXXXX").native();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] fs::path operator/(std::string_view name) const { return path_ / name; }
-  [[nodiscard]] std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
-  }
-
- private:
-  fs::path path_{};
-};
+using testing::TemporaryFolder;
 
 std::string content(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -93,7 +71,7 @@ class Umask {
 };
 
 TEST_CASE("a saved catalog is loaded as the same bytes") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const ChannelEndpointCatalog catalog = sample_catalog();
   const auto wrote = catalog.save_json(folder / "catalog.json");
   REQUIRE(wrote);
@@ -107,7 +85,7 @@ TEST_CASE("a saved catalog is loaded as the same bytes") {
 }
 
 TEST_CASE("a new file has the mode of the umask, a replaced one keeps its own") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   const Umask umask(027);
   REQUIRE(sample_catalog().save_json(path).value());
@@ -122,7 +100,7 @@ TEST_CASE("a new file has the mode of the umask, a replaced one keeps its own") 
 }
 
 TEST_CASE("saving equal bytes leaves the file untouched") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   const ChannelEndpointCatalog catalog = sample_catalog();
   REQUIRE(catalog.save_json(path).value());
@@ -138,7 +116,7 @@ TEST_CASE("saving equal bytes leaves the file untouched") {
 }
 
 TEST_CASE("other bytes, shorter, longer or alike in size, are replaced") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   const ChannelEndpointCatalog catalog = sample_catalog();
   std::string changed = catalog.json();
@@ -152,7 +130,7 @@ TEST_CASE("other bytes, shorter, longer or alike in size, are replaced") {
 }
 
 TEST_CASE("a reader that holds the old file open keeps the old bytes") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   put(path, "old");
   std::ifstream reader(path);
@@ -161,7 +139,7 @@ TEST_CASE("a reader that holds the old file open keeps the old bytes") {
 }
 
 TEST_CASE("a relative path without a folder is saved in the working folder") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path before = fs::current_path();
   fs::current_path(folder / ".");
   const auto wrote = sample_catalog().save_json("catalog.json");
@@ -171,7 +149,7 @@ TEST_CASE("a relative path without a folder is saved in the working folder") {
 }
 
 TEST_CASE("a path that can't be written is refused with the path and the system's reason") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const ChannelEndpointCatalog catalog = sample_catalog();
   const fs::path missing = folder / "no/such/catalog.json";
   const auto no_folder = catalog.save_json(missing);
@@ -188,7 +166,7 @@ TEST_CASE("a path that can't be written is refused with the path and the system'
 }
 
 TEST_CASE("what is no regular file is neither read nor replaced") {
-  const Folder folder;
+  const TemporaryFolder folder;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   fs::create_directory(folder / "directory");
   for (const std::string_view name : {"pipe", "directory"}) {
@@ -203,7 +181,7 @@ TEST_CASE("what is no regular file is neither read nor replaced") {
 }
 
 TEST_CASE("a disk without room leaves the old file and no temporary one") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   put(path, "old");
   expected<bool, Error> wrote = false;
@@ -221,7 +199,7 @@ TEST_CASE("a disk without room leaves the old file and no temporary one") {
 }
 
 TEST_CASE("an empty catalog is not saved") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto wrote = ChannelEndpointCatalog().save_json(folder / "catalog.json");
   REQUIRE_FALSE(wrote);
   CHECK(wrote.error().token == "CATALOG_EMPTY");
@@ -229,7 +207,7 @@ TEST_CASE("an empty catalog is not saved") {
 }
 
 TEST_CASE("a file that is missing, too large or no catalog is refused with its path") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   const auto missing = ChannelEndpointCatalog::load_json(path);
   REQUIRE_FALSE(missing);
@@ -252,7 +230,7 @@ TEST_CASE("a file that is missing, too large or no catalog is refused with its p
 }
 
 TEST_CASE("readers see one whole catalog or the other while savers take turns") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fs::path path = folder / "catalog.json";
   const ChannelEndpointCatalog first = sample_catalog();
   ChannelEndpointCatalogBuilder builder("other");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weftline/plan/artifacts.hpp"
 
-#include <stdlib.h>
-
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <vector>
@@ -10,26 +8,13 @@
 #include "sample_plan.hpp"
 #include "weftline/core/digest.hpp"
 #include "weftline/core/file.hpp"
+#include "weftline/testing/temporary_folder.hpp"
 
 namespace weftline {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "weftline-test-XXXXXX").native();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path{};
-};
+using testing::TemporaryFolder;
 
 std::string content(const fs::path& path) { return read_file(path, 1 << 20).value(); }
 
@@ -37,11 +22,11 @@ const std::vector<std::string> kAll{"endpoint-catalog.json", "manifest.json", "p
                                     "plan.json", "plan.txt"};
 
 TEST_CASE("a bundle holds the plan in every form, and a manifest that its files agree with") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const PlanRecords plan = sample_plan();
-  const auto bundle = emit_artifacts(plan, {folder.path, "line-1"});
+  const auto bundle = emit_artifacts(plan, {folder.path(), "line-1"});
   REQUIRE(bundle);
-  CHECK(bundle->folder == folder.path / "line-1");
+  CHECK(bundle->folder == folder / "line-1");
   CHECK(bundle->files == kAll);
   CHECK(bundle->written == kAll);
   CHECK(content(bundle->folder / "plan.json") == plan_json(plan));
@@ -63,54 +48,55 @@ TEST_CASE("a bundle holds the plan in every form, and a manifest that its files 
 }
 
 TEST_CASE("only what changed is written again") {
-  const Folder folder;
+  const TemporaryFolder folder;
   PlanRecords plan = sample_plan();
-  REQUIRE(emit_artifacts(plan, {folder.path, "a"}));
-  CHECK(emit_artifacts(plan, {folder.path, "a"})->written.empty());
-  REQUIRE(save_file(folder.path / "a" / "plan.dot", "edited"));
-  CHECK(emit_artifacts(plan, {folder.path, "a"})->written == std::vector<std::string>{"plan.dot"});
+  REQUIRE(emit_artifacts(plan, {folder.path(), "a"}));
+  CHECK(emit_artifacts(plan, {folder.path(), "a"})->written.empty());
+  REQUIRE(save_file(folder / "a" / "plan.dot", "edited"));
+  CHECK(emit_artifacts(plan, {folder.path(), "a"})->written ==
+        std::vector<std::string>{"plan.dot"});
   plan.operators[0].type_version = 9;  // the drawing does not show it, nor do peers see it
-  CHECK(emit_artifacts(plan, {folder.path, "a"})->written ==
+  CHECK(emit_artifacts(plan, {folder.path(), "a"})->written ==
         std::vector<std::string>{"manifest.json", "plan.json", "plan.txt"});
 }
 
 TEST_CASE("a plan without endpoints takes the old catalog away, and nothing else") {
-  const Folder folder;
+  const TemporaryFolder folder;
   PlanRecords plan = sample_plan();
-  REQUIRE(emit_artifacts(plan, {folder.path, "a"}));
-  REQUIRE(save_file(folder.path / "a" / "notes.txt", "mine"));
+  REQUIRE(emit_artifacts(plan, {folder.path(), "a"}));
+  REQUIRE(save_file(folder / "a" / "notes.txt", "mine"));
   plan.endpoint_catalog = {};
   plan.export_edges.clear();
-  const auto bundle = emit_artifacts(plan, {folder.path, "a"});
+  const auto bundle = emit_artifacts(plan, {folder.path(), "a"});
   REQUIRE(bundle);
   CHECK(bundle->files.size() == kAll.size() - 1);
-  CHECK_FALSE(fs::exists(folder.path / "a" / "endpoint-catalog.json"));
-  CHECK(content(folder.path / "a" / "notes.txt") == "mine");
+  CHECK_FALSE(fs::exists(folder / "a" / "endpoint-catalog.json"));
+  CHECK(content(folder / "a" / "notes.txt") == "mine");
 }
 
 TEST_CASE("a bundle that can't be made is refused, and says why") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const PlanRecords plan = sample_plan();
   PlanRecords rejected = plan;
   rejected.diagnostics[0].severity = DiagnosticSeverity::kError;
-  CHECK(emit_artifacts(rejected, {folder.path, "a"}).error().token == "ARTIFACT_PLAN_REJECTED");
+  CHECK(emit_artifacts(rejected, {folder.path(), "a"}).error().token == "ARTIFACT_PLAN_REJECTED");
   for (const std::string& name :
        {std::string(), std::string(".."), std::string("a/b"), std::string("a\0b", 3),
         std::string(129, 'a'), std::string(".hidden"), std::string("é")}) {
-    const auto refused = emit_artifacts(plan, {folder.path, name});
+    const auto refused = emit_artifacts(plan, {folder.path(), name});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().token == "ARTIFACT_NAME_INVALID");
   }
-  CHECK(fs::is_empty(folder.path));
-  CHECK(emit_artifacts(plan, {folder.path, std::string(128, 'a')}));
-  const auto no_root = emit_artifacts(plan, {folder.path / "none", "a"});
+  CHECK(fs::is_empty(folder.path()));
+  CHECK(emit_artifacts(plan, {folder.path(), std::string(128, 'a')}));
+  const auto no_root = emit_artifacts(plan, {folder / "none", "a"});
   REQUIRE_FALSE(no_root);
   CHECK(no_root.error().token == "ARTIFACT_FOLDER");
   CHECK(no_root.error().message.find("none") != std::string::npos);
-  REQUIRE(save_file(folder.path / "file", "x"));
-  CHECK(emit_artifacts(plan, {folder.path, "file"}).error().token == "ARTIFACT_FOLDER");
-  fs::create_directories(folder.path / "b" / "plan.txt");
-  CHECK(emit_artifacts(plan, {folder.path, "b"}).error().token == "FILE_KIND");
+  REQUIRE(save_file(folder / "file", "x"));
+  CHECK(emit_artifacts(plan, {folder.path(), "file"}).error().token == "ARTIFACT_FOLDER");
+  fs::create_directories(folder / "b" / "plan.txt");
+  CHECK(emit_artifacts(plan, {folder.path(), "b"}).error().token == "FILE_KIND");
 }
 
 }  // namespace
