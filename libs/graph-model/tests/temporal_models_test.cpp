@@ -67,20 +67,24 @@ const TemporalTriggerPlanRecord kEach0{.kind = Kind::kEach, .inputs = {0}};
 
 }  // namespace
 
-TEST_CASE("OnEach: one activation for each sample, with its capture time as reference") {
+TEST_CASE(
+    "OnEach: one activation for each sample, when it came, with its capture time as reference") {
   OperatorModel model = triggered(kEach0, 1);
   CHECK_FALSE(model.next());
+  model.advance(90);
   model.arrive(0, {0, 70});
+  model.advance(95);
   model.arrive(0, {1, {}});
   model.advance(100);
   auto activation = model.next();
   REQUIRE(activation);
-  CHECK(activation->activation_ns == 100);
+  CHECK(activation->activation_ns == 90);
   CHECK(activation->reference_ns == 70);
   CHECK(activation->inputs == std::vector{selected({0})});
   activation = model.next();
   REQUIRE(activation);
-  CHECK(activation->reference_ns == 100);
+  CHECK(activation->activation_ns == 95);
+  CHECK(activation->reference_ns == 95);
   model.end(0);
   CHECK_FALSE(model.next());
   CHECK(model.finished());

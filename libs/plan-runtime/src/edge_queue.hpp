@@ -67,12 +67,14 @@ class EdgeQueue {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     return tail - head_seen_ + count <= depth_ || find_room(tail, count);
   }
-  /// Copies, or moves out of, `value`. The caller has seen has_room().
-  void push(void* value, bool move, const SampleMetadata& metadata,
+  /// Copies, or moves out of, `value`; `metadata()` is called once and makes the sample's in its
+  /// place. The caller has seen has_room().
+  template <class Metadata>
+  void push(void* value, bool move, const Metadata& metadata,
             const FlowStamp* stamp = nullptr) noexcept {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint32_t number = stealing_ ? claim_cell(tail) : tail_cell_;
-    ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata);
+    ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata());
     if (stamped_) {
       ::new (static_cast<void*>(cell(number) + kStampOffset))
           FlowStamp(stamp != nullptr ? *stamp : FlowStamp{});

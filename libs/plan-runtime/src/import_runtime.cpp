@@ -30,7 +30,8 @@ bool ImportRuntime::move_one() noexcept {
   }
   if (!*taken) return false;
   for (std::size_t index = 0; index < queues_.size(); ++index) {
-    queues_[index]->push(value_.get(), index + 1 == queues_.size(), metadata);
+    queues_[index]->push(value_.get(), index + 1 == queues_.size(),
+                         [&]() noexcept { return metadata; });
   }
   options_.ops->destroy(value_.get());
   received_.add();

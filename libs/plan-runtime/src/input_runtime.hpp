@@ -29,6 +29,12 @@ class InputRuntime final : public InputBinding {
   };
   explicit InputRuntime(const Options& options);
   void connect(EdgeQueue& edge) noexcept { queue_.connect(edge); }
+  /// Of samples of another process: see came_ns().
+  void connect_import(EdgeQueue& edge) noexcept {
+    queue_.connect(edge);
+    imported_ = true;
+  }
+  [[nodiscard]] bool imported() const noexcept { return imported_; }
   void use_probe(OperatorProbe& probe, std::uint32_t port) noexcept {
     probe_ = &probe;
     port_ = port;
@@ -40,6 +46,12 @@ class InputRuntime final : public InputBinding {
 
   /// The head, if there is one. Stays queued.
   [[nodiscard]] const SampleMetadata* head() noexcept { return queue_.head(); }
+  /// When its head came, on the default clock: when it was published, or, by another process, whose
+  /// clock is its own, when it was first seen, at `seen_ns`.
+  [[nodiscard]] std::int64_t came_ns(const SampleMetadata& head,
+                                     std::int64_t seen_ns) const noexcept {
+    return imported_ ? seen_ns : head.publish_time.timestamp_ns;
+  }
   [[nodiscard]] bool ended() noexcept { return queue_.exhausted(); }
   /// The end of the stream is queued, maybe behind samples.
   [[nodiscard]] bool closing() const noexcept { return queue_.closed(); }
@@ -121,6 +133,7 @@ class InputRuntime final : public InputBinding {
   Selected selected_{};
   SelectionStatus status_{};
   bool received_{false};
+  bool imported_{false};
   OperatorProbe* probe_{nullptr};  ///< Null unless the run is observed.
   std::uint32_t port_{0};
   Counter unread_{};

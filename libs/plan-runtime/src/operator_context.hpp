@@ -53,9 +53,6 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   /// What the next compute() sees of itself.
   [[nodiscard]] Activation& next_activation() noexcept { return activation_; }
 
-  /// Stays where it is.
-  [[nodiscard]] const TimePoint& time_of_activation() const noexcept { return activation_.time; }
-
   /// What the next lifecycle callback sees of its stage.
   void enter_stage(LifecycleStage stage) noexcept {
     stage_ = stage;

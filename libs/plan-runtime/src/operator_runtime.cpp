@@ -83,6 +83,9 @@ OperatorRuntime::OperatorRuntime(Options options)
     outputs_.push_back(std::make_unique<OutputRuntime>(
         record_.outputs[port], *spec.outputs()[port].ops, stream_, clock_, scope_));
   }
+  const auto is_tensor = [](const auto& port) { return port.ops->is_tensor; };
+  handles_tensors_ = device_ || std::ranges::any_of(spec.inputs(), is_tensor) ||
+                     std::ranges::any_of(spec.outputs(), is_tensor);
   bind_ports();
   trigger_ = make_trigger({.record = record_.trigger,
                            .inputs = inputs_,
@@ -105,6 +108,9 @@ OperatorInstance OperatorRuntime::set_up(const OperatorPlanRecord& record,
 
 expected<void, Error> OperatorRuntime::arm() noexcept {
   if (source_) WEFTLINE_TRY(source_->arm());
+  decides_ = trigger_->decided_when_seen() ||
+             std::ranges::any_of(record_.trigger.inputs,
+                                 [this](std::uint32_t port) { return inputs_[port].imported(); });
   trigger_->start(clock_.now().timestamp_ns);
   return {};
 }
@@ -155,7 +161,7 @@ bool OperatorRuntime::step() noexcept {
       control_.fail(record_.path, trigger_->take_error());
       return false;
   }
-  if (!held_ && !trigger_->ticks()) decided_ns_ = clock_.now().timestamp_ns;
+  if (decides_ && !held_) decided_ns_ = clock_.now().timestamp_ns;
   held_ = !admitted();
   if (held_) {
     if (drains()) {
@@ -184,8 +190,9 @@ void OperatorRuntime::activate() noexcept {
     return;
   }
   if (probe_ != nullptr) probe_->begin();
-  const StreamOrderActivity activity(record_.path);
-  auto result = guarded("OPERATOR_THREW", [&] { return compute(firing); });
+  auto result = guarded("OPERATOR_THREW", [&] {
+    return handles_tensors_ ? compute_with_tensors(firing) : compute(firing);
+  });
   if (probe_ != nullptr) probe_->end();
   activations_.add();
   inputs_.finish(true);
@@ -200,8 +207,13 @@ void OperatorRuntime::activate() noexcept {
   if (closed_itself || spent) finish();
 }
 
-expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
+expected<void, Error> OperatorRuntime::compute_with_tensors(const Firing& firing) {
+  const StreamOrderActivity activity(record_.path);
   if (device_) WEFTLINE_TRY(device_->make_current());
+  return compute(firing);
+}
+
+expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
   WEFTLINE_TRY(inputs_.prepare());
   Activation& activation = context_.next_activation();
   activation.reason = firing.reason;

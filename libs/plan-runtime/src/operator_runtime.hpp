@@ -54,9 +54,7 @@ class OperatorRuntime final {
   [[nodiscard]] const PayloadOps& input_ops(std::uint32_t port) const noexcept {
     return *instance_.spec.inputs()[port].ops;
   }
-  void use_pool(std::uint32_t port, TensorPool& pool) noexcept {
-    outputs_[port]->use_pool(pool, context_.time_of_activation());
-  }
+  void use_pool(std::uint32_t port, TensorPool& pool) noexcept { outputs_[port]->use_pool(pool); }
   /// What is noted of each activation from now on.
   void use_probe(OperatorProbe& probe) noexcept;
   [[nodiscard]] const OperatorPlanRecord& record() const noexcept { return record_; }
@@ -118,6 +116,7 @@ class OperatorRuntime final {
   void bind_ports() noexcept;
   [[nodiscard]] bool admitted() noexcept;
   void activate() noexcept;
+  [[nodiscard]] expected<void, Error> compute_with_tensors(const Firing& firing);
   [[nodiscard]] expected<void, Error> compute(const Firing& firing);
   /// Fills in whether the start is in time; an error where that fails the run.
   [[nodiscard]] expected<void, Error> judge_start(Activation& activation) noexcept;
@@ -142,7 +141,9 @@ class OperatorRuntime final {
   std::unique_ptr<TriggerState> trigger_{};
   OperatorProbe* probe_{nullptr};            ///< Null unless the run is observed.
   std::optional<std::uint64_t> calls_left_;  ///< Absent: no number of calls ends it.
-  std::int64_t decided_ns_{0};               ///< When the trigger was first seen to be due.
+  bool handles_tensors_{false};
+  bool decides_{false};         ///< The trigger wants `decided_ns_`.
+  std::int64_t decided_ns_{0};  ///< When the trigger was first seen to be due.
   /// The trigger is due, but an earlier refusal or a full output holds it back.
   bool held_{false};
   bool done_{false};

@@ -19,16 +19,6 @@ std::string contract_breach(const TensorLoanRequest& request, const TensorRepres
 
 }  // namespace
 
-bool OutputRuntime::arms_writable(std::uint32_t count) noexcept {
-  for (EdgeQueue* edge : edges_) {
-    if (!edge->has_room(count)) return false;
-  }
-  for (const ExportArm* arm : exports_) {
-    if (!arm->writable()) return false;
-  }
-  return true;
-}
-
 bool OutputRuntime::refusal_over() noexcept {
   if (closed_) return true;
   if (refusal_ == Refusal::kArms && !arms_writable(1)) return false;
@@ -53,27 +43,28 @@ expected<void, Error> OutputRuntime::admit() noexcept {
 
 expected<void, Error> OutputRuntime::publish_to_arms(void* value, std::uint64_t bytes,
                                                      const EmitOptions& options) noexcept {
-  SampleMetadata metadata{};
-  metadata.capture = options.capture_time;
-  metadata.frame_id = options.frame_id;
-  metadata.publish_time = clock_.now();
-  metadata.sequence = sequence_;
-  metadata.byte_size = bytes;
-  metadata.trace = options.trace;
-  metadata.flags = options.flags | extra_flags_;
-  metadata.payload_kind = record_.payload.kind;
+  const TimePoint now = clock_.now();
+  const auto metadata = [&]() noexcept {
+    return SampleMetadata{.capture = options.capture_time,
+                          .frame_id = options.frame_id,
+                          .publish_time = now,
+                          .sequence = sequence_,
+                          .byte_size = bytes,
+                          .trace = options.trace,
+                          .payload_kind = record_.payload.kind,
+                          .flags = options.flags | extra_flags_};
+  };
 
   // Exports first: they alone can still refuse (a peer may have left), and then nobody has the
   // sample yet. After that the edges can't refuse: only this lane takes their room.
   for (std::size_t index = 0; index < exports_.size(); ++index) {
-    auto published = exports_[index]->publish(value, metadata);
+    auto published = exports_[index]->publish(value, metadata());
     if (!published) return unpublished(index, std::move(published).error());
   }
   const FlowStamp* const stamp = probe_ != nullptr ? probe_->emit(port_, sequence_) : nullptr;
   for (std::size_t index = 0; index < edges_.size(); ++index) {
     if (ops_.is_tensor) {
-      static_cast<const Tensor*>(value)->note_queued(edges_[index]->arm(),
-                                                     metadata.publish_time.timestamp_ns);
+      static_cast<const Tensor*>(value)->note_queued(edges_[index]->arm(), now.timestamp_ns);
     }
     edges_[index]->push(value, index + 1 == edges_.size(), metadata, stamp);
   }
@@ -154,7 +145,7 @@ expected<TensorOutputLoan, Error> OutputRuntime::allocate_tensor(
     refusal_ = Refusal::kSlot;
     refused_loans_.add();
   }
-  if (loan) loan->note_loaned(activation_time_->timestamp_ns);
+  if (loan) loan->note_loaned(clock_.now().timestamp_ns);
   if (probe_ != nullptr) probe_->returns(port_, pool_->returns());
   return loan;
 }

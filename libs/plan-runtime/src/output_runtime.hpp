@@ -26,11 +26,7 @@ class OutputRuntime final : public OutputBinding {
       : record_(record), ops_(ops), stream_(stream), clock_(clock), scope_(scope) {}
   void connect(EdgeQueue& edge) { edges_.push_back(&edge); }
   void connect(ExportArm& arm) { exports_.push_back(&arm); }
-  /// `activation_time` is that of the running activation, whenever it is read.
-  void use_pool(TensorPool& pool, const TimePoint& activation_time) noexcept {
-    pool_ = &pool;
-    activation_time_ = &activation_time;
-  }
+  void use_pool(TensorPool& pool) noexcept { pool_ = &pool; }
   void use_probe(OperatorProbe& probe, std::uint32_t port) noexcept {
     probe_ = &probe;
     port_ = port;
@@ -82,7 +78,15 @@ class OutputRuntime final : public OutputBinding {
 
  private:
   enum class Refusal : std::uint8_t { kNone, kArms, kSlot };
-  [[nodiscard]] bool arms_writable(std::uint32_t count) noexcept;
+  [[nodiscard]] bool arms_writable(std::uint32_t count) noexcept {
+    for (EdgeQueue* edge : edges_) {
+      if (!edge->has_room(count)) return false;
+    }
+    for (const ExportArm* arm : exports_) {
+      if (!arm->writable()) return false;
+    }
+    return true;
+  }
   /// Nothing is published when this refuses.
   [[nodiscard]] expected<void, Error> admit() noexcept;
   [[nodiscard]] expected<void, Error> publish_to_arms(void* value, std::uint64_t bytes,
@@ -98,8 +102,7 @@ class OutputRuntime final : public OutputBinding {
   std::vector<EdgeQueue*> edges_{};
   std::vector<ExportArm*> exports_{};
   TensorPool* pool_{nullptr};
-  const TimePoint* activation_time_{nullptr};  ///< Where there is a pool.
-  OperatorProbe* probe_{nullptr};              ///< Null unless the run is observed.
+  OperatorProbe* probe_{nullptr};  ///< Null unless the run is observed.
   std::uint32_t port_{0};
   std::uint64_t sequence_{0};
   bool closed_{false};

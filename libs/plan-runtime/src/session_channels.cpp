@@ -131,7 +131,7 @@ expected<void, Error> make_imports(SessionBuild& build) {
         .producer = &from == &to ? nullptr : &from.parker(),
         .consumer = &from == &to ? nullptr : &to.parker()}));
     (*import)->connect(*resources.import_queues.back());
-    target.input(edge.target.port).connect(*resources.import_queues.back());
+    target.input(edge.target.port).connect_import(*resources.import_queues.back());
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include "trigger_aligned.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace weftline::runtime {
@@ -45,10 +46,14 @@ bool AlignedTrigger::exhausted() noexcept {
 }
 
 bool AlignedTrigger::fire(std::int64_t decided_ns, Firing& firing) noexcept {
-  firing.activation_ns = decided_ns;
+  firing.activation_ns = std::numeric_limits<std::int64_t>::min();
   firing.reference_ns = newest_ns_;
-  return std::ranges::all_of(inputs_,
-                             [this](InputRuntime* input) { return done(input->select_head()); });
+  for (InputRuntime* input : inputs_) {
+    firing.activation_ns =
+        std::max(firing.activation_ns, input->came_ns(*input->head(), decided_ns));
+    if (!done(input->select_head())) return false;
+  }
+  return true;
 }
 
 }  // namespace weftline::runtime

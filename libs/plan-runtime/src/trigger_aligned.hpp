@@ -11,7 +11,7 @@ namespace weftline::runtime {
 class AlignedTrigger final : public TriggerState {
  public:
   AlignedTrigger(std::vector<InputRuntime*> inputs, std::int64_t window_ns) noexcept
-      : TriggerState(Kind::kInputs), inputs_(std::move(inputs)), window_ns_(window_ns) {}
+      : TriggerState(Kind::kHeads), inputs_(std::move(inputs)), window_ns_(window_ns) {}
 
   Look look() noexcept override;
   bool fire(std::int64_t decided_ns, Firing& firing) noexcept override;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "trigger_state.hpp"
@@ -11,7 +14,7 @@ namespace weftline::runtime {
 class AnyInputTrigger final : public TriggerState {
  public:
   explicit AnyInputTrigger(std::vector<InputRuntime*> inputs) noexcept
-      : TriggerState(Kind::kInputs), inputs_(std::move(inputs)) {}
+      : TriggerState(Kind::kHeads), inputs_(std::move(inputs)) {}
 
   Look look() noexcept override {
     for (InputRuntime* input : inputs_) {
@@ -23,16 +26,22 @@ class AnyInputTrigger final : public TriggerState {
     return Look::kExhausted;
   }
   bool fire(std::int64_t decided_ns, Firing& firing) noexcept override {
-    firing.activation_ns = decided_ns;
-    firing.reference_ns = decided_ns;
     for (InputRuntime* input : inputs_) {
-      if (input->head() != nullptr && !done(input->select_head())) return false;
+      const SampleMetadata* const head = input->head();
+      if (head == nullptr) continue;
+      last_ns_ = std::max(last_ns_, input->came_ns(*head, decided_ns));
+      if (!done(input->select_head())) return false;
     }
+    firing.activation_ns = last_ns_;
+    firing.reference_ns = last_ns_;
     return true;
   }
 
  private:
   const std::vector<InputRuntime*> inputs_;
+  /// When the newest sample so far came. One that waited behind others of its input may be older
+  /// than what an earlier firing took from another input; time does not go back for that.
+  std::int64_t last_ns_{std::numeric_limits<std::int64_t>::min()};
 };
 
 }  // namespace weftline::runtime

@@ -7,7 +7,7 @@ namespace weftline::runtime {
 
 class EachTrigger final : public TriggerState {
  public:
-  explicit EachTrigger(InputRuntime& input) noexcept : TriggerState(Kind::kInputs), input_(input) {}
+  explicit EachTrigger(InputRuntime& input) noexcept : TriggerState(Kind::kHeads), input_(input) {}
 
   Look look() noexcept override {
     if (input_.head() != nullptr) return Look::kDue;
@@ -15,8 +15,8 @@ class EachTrigger final : public TriggerState {
   }
   bool fire(std::int64_t decided_ns, Firing& firing) noexcept override {
     const SampleMetadata& head = *input_.head();
-    firing.activation_ns = decided_ns;
-    firing.reference_ns = head.capture ? head.capture->timestamp_ns : decided_ns;
+    firing.activation_ns = input_.came_ns(head, decided_ns);
+    firing.reference_ns = head.capture ? head.capture->timestamp_ns : firing.activation_ns;
     return done(input_.select_head());
   }
 

@@ -42,15 +42,19 @@ class TriggerState {
   /// Whether a firing is due now. May drop heads that can never be part of one.
   [[nodiscard]] virtual Look look() noexcept = 0;
   /// After look() said kDue: selects the samples that are the trigger's. `decided_ns` is when it
-  /// first said so, on the default clock. False: see take_error().
+  /// first said so, on the default clock, where decided_when_seen() or an imported head wants it.
+  /// False: see take_error().
   [[nodiscard]] virtual bool fire(std::int64_t decided_ns, Firing& firing) noexcept = 0;
   /// When to look again although no input has changed, on the clock of the trigger's record.
   [[nodiscard]] virtual std::optional<std::int64_t> deadline_ns() const noexcept { return {}; }
 
   /// Room at the outputs holds it back (ADR 0001).
   [[nodiscard]] bool input_driven() const noexcept { return input_driven_; }
-  /// Firings have a time of their own: nobody needs to say when one was decided.
+  /// Firings have ticks.
   [[nodiscard]] bool ticks() const noexcept { return ticks_; }
+  /// The time of a firing is that of the first look that found it due: neither a tick's nor that of
+  /// a sample's coming.
+  [[nodiscard]] bool decided_when_seen() const noexcept { return decided_when_seen_; }
   [[nodiscard]] Error take_error() noexcept { return std::exchange(error_, {}); }
 
   // Any thread.
@@ -60,9 +64,11 @@ class TriggerState {
   [[nodiscard]] std::uint64_t window_timeouts() const noexcept { return window_timeouts_.read(); }
 
  protected:
-  enum class Kind : std::uint8_t { kInputs, kTicks, kSource };
+  enum class Kind : std::uint8_t { kHeads, kWindows, kTicks, kSource };
   explicit TriggerState(Kind kind) noexcept
-      : input_driven_(kind == Kind::kInputs), ticks_(kind == Kind::kTicks) {}
+      : input_driven_(kind == Kind::kHeads || kind == Kind::kWindows),
+        ticks_(kind == Kind::kTicks),
+        decided_when_seen_(kind == Kind::kWindows || kind == Kind::kSource) {}
   /// For `return failed(...)` in look().
   Look failed(Error error) noexcept {
     error_ = std::move(error);
@@ -82,6 +88,7 @@ class TriggerState {
  private:
   const bool input_driven_;
   const bool ticks_;
+  const bool decided_when_seen_;
   Error error_{};
 };
 

@@ -7,7 +7,7 @@ namespace weftline::runtime {
 
 WindowTrigger::WindowTrigger(const TemporalTriggerPlanRecord& record, InputRuntime& anchor,
                              std::vector<InputRuntime*> bracketed, ClockRef wait_clock)
-    : TriggerState(Kind::kInputs),
+    : TriggerState(Kind::kWindows),
       anchor_(anchor),
       bracketed_(std::move(bracketed)),
       wait_clock_(wait_clock),

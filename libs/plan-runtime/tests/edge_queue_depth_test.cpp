@@ -21,7 +21,7 @@ TEST_CASE("a queue holds as many samples as its depth was set to, up to its capa
     std::vector<std::uint64_t> expected_values;
     std::uint64_t pushed = 0;
     for (; pushed < kOffered && queue.has_room(1); ++pushed) {
-      queue.push(&pushed, false, SampleMetadata{});
+      queue.push(&pushed, false, [] { return SampleMetadata{}; });
     }
     CHECK(pushed == (lossy ? kOffered : depth));
     for (std::uint64_t value = pushed - depth; value < pushed; ++value) {

@@ -26,7 +26,7 @@ EdgeQueue::Options options(QueuePolicy policy, std::uint32_t depth, Parker* prod
 void push(EdgeQueue& queue, std::uint64_t value) {
   SampleMetadata metadata{};
   metadata.sequence = value;
-  queue.push(&value, true, metadata);
+  queue.push(&value, true, [&] { return metadata; });
 }
 
 std::uint64_t value_of(const EdgeQueue::Front& front) {
@@ -124,7 +124,7 @@ TEST_CASE("every value that enters a queue is destroyed once, popped, dropped or
                      .consumer = nullptr});
     for (int value = 0; value < 10; ++value) {
       Guest guest;
-      if (queue.has_room(1)) queue.push(&guest, false, {});
+      if (queue.has_room(1)) queue.push(&guest, false, [] { return SampleMetadata{}; });
     }
     CHECK(Guest::alive == 3);
     REQUIRE(queue.front());

@@ -61,9 +61,10 @@ class Replay {
   void arrive(std::uint32_t port, testing::ModelSample sample) {
     SampleMetadata metadata;
     metadata.sequence = sample.sequence;
+    metadata.publish_time = {driver_->now_ns(), ClockId{0}};
     if (sample.capture_ns) metadata.capture = TimePoint{*sample.capture_ns, ClockId{0}};
     if (!queues_[port]->has_room(1)) FAIL("the trace is too long");
-    queues_[port]->push(&sample.sequence, false, metadata);
+    queues_[port]->push(&sample.sequence, false, [&] { return metadata; });
   }
   void end(std::uint32_t port) { queues_[port]->close(); }
   bool notify() { return sender_->notify().has_value(); }

@@ -78,6 +78,7 @@ void OperatorModel::start(std::int64_t now_ns) {
 }
 
 void OperatorModel::arrive(std::uint32_t input, ModelSample sample) {
+  sample.came_ns = now_ns_;
   inputs_.at(input).waiting.push_back(sample);
 }
 

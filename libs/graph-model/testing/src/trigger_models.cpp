@@ -14,12 +14,12 @@ ModelSample take_head(ModelInput& input) {
 
 }  // namespace
 
-std::optional<TriggerFiring> EachModel::next(std::vector<ModelInput>& inputs, std::int64_t now_ns) {
+std::optional<TriggerFiring> EachModel::next(std::vector<ModelInput>& inputs, std::int64_t) {
   ModelInput& input = inputs[input_];
   if (input.waiting.empty()) return {};
   const ModelSample head = take_head(input);
-  return TriggerFiring{.activation_ns = now_ns,
-                       .reference_ns = head.capture_ns.value_or(now_ns),
+  return TriggerFiring{.activation_ns = head.came_ns,
+                       .reference_ns = head.capture_ns.value_or(head.came_ns),
                        .taken = {{input_, head}}};
 }
 
@@ -27,13 +27,16 @@ bool EachModel::finished(const std::vector<ModelInput>& inputs) const {
   return inputs[input_].exhausted();
 }
 
-std::optional<TriggerFiring> AnyInputModel::next(std::vector<ModelInput>& inputs,
-                                                 std::int64_t now_ns) {
-  TriggerFiring firing{.activation_ns = now_ns, .reference_ns = now_ns};
+std::optional<TriggerFiring> AnyInputModel::next(std::vector<ModelInput>& inputs, std::int64_t) {
+  TriggerFiring firing;
   for (const std::uint32_t port : ports_) {
-    if (!inputs[port].waiting.empty()) firing.taken.emplace_back(port, take_head(inputs[port]));
+    if (inputs[port].waiting.empty()) continue;
+    firing.taken.emplace_back(port, take_head(inputs[port]));
+    last_ns_ = std::max(last_ns_, firing.taken.back().second.came_ns);
   }
   if (firing.taken.empty()) return {};
+  firing.activation_ns = last_ns_;
+  firing.reference_ns = last_ns_;
   return firing;
 }
 
@@ -64,8 +67,7 @@ std::optional<TriggerFiring> ClockModel::next(std::vector<ModelInput>&, std::int
   return TriggerFiring{.activation_ns = last, .reference_ns = last, .first_tick_ns = first};
 }
 
-std::optional<TriggerFiring> AlignedModel::next(std::vector<ModelInput>& inputs,
-                                                std::int64_t now_ns) {
+std::optional<TriggerFiring> AlignedModel::next(std::vector<ModelInput>& inputs, std::int64_t) {
   for (;;) {
     for (const std::uint32_t port : ports_) {
       if (inputs[port].waiting.empty()) return {};
@@ -80,9 +82,11 @@ std::optional<TriggerFiring> AlignedModel::next(std::vector<ModelInput>& inputs,
     const std::uint32_t oldest = *std::ranges::min_element(ports_, {}, time_of);
     const std::uint32_t newest = *std::ranges::max_element(ports_, {}, time_of);
     if (time_of(newest) - time_of(oldest) <= window_ns_) {
-      TriggerFiring firing{.activation_ns = now_ns, .reference_ns = time_of(newest)};
+      TriggerFiring firing{.reference_ns = time_of(newest)};
       for (const std::uint32_t port : ports_) {
         firing.taken.emplace_back(port, take_head(inputs[port]));
+        // Times are not negative, and each comes after those before it on the same input.
+        firing.activation_ns = std::max(firing.activation_ns, firing.taken.back().second.came_ns);
       }
       return firing;
     }

@@ -48,8 +48,9 @@ struct SampleMetadata {
   std::uint64_t sequence{0};
   std::uint64_t byte_size{0};
   TraceContext trace{};
-  SampleFlags flags{SampleFlags::kNone};
   PayloadIdentityKind payload_kind{PayloadIdentityKind::kScalar};
+  /// Last, so that no padding is: copies are of whole words, each from one store.
+  SampleFlags flags{SampleFlags::kNone};
 
   [[nodiscard]] bool valid() const noexcept { return !has_flag(flags, SampleFlags::kInvalid); }
   [[nodiscard]] bool degraded() const noexcept { return has_flag(flags, SampleFlags::kDegraded); }

@@ -30,8 +30,10 @@ enum class ActivationStatus : std::uint8_t {
 struct Activation {
   ActivationReason reason{ActivationReason::kInput};
   ActivationStatus status{ActivationStatus::kOnTime};
-  /// When it was decided, on the default clock: the trigger was seen to be due, though it may have
-  /// been held back since. For OnClock the (last) tick.
+  /// When there was something to do, on the default clock, however long it has been held back
+  /// since. OnEach, OnAnyInput and OnAligned: when the last of the samples that it takes came, that
+  /// is, was published, or, by another process, first seen here. OnClock: the (last) tick. Any
+  /// other trigger: when it was first seen to be due.
   TimePoint time{};
   TimePoint first_tick{};            ///< OnClock: the first of the ticks that it stands for.
   std::uint64_t coalesced_ticks{0};  ///< OnClock: how many ticks it stands for beyond one.

@@ -55,7 +55,8 @@ class Contract {
     selections_.push_back({input, std::move(selector), missing});
     return *this;
   }
-  /// From the time an activation is decided to the time compute() is called; positive. It bounds
+  /// From the time of an activation (Activation::time) to the call of compute(); positive. Samples
+  /// that wait in a queue while the lane is busy, or for room at an output, use it up. It bounds
   /// the start only, not how long compute() takes.
   Contract& max_start_delay(std::chrono::nanoseconds limit, OnViolation on_violation) {
     start_delay_ = StartDelay{limit, on_violation};

@@ -50,8 +50,8 @@ class ExecutionContext {
   virtual ~ExecutionContext() = default;
   [[nodiscard]] virtual const Activation& activation() const noexcept = 0;
   [[nodiscard]] ActivationReason activation_reason() const noexcept { return activation().reason; }
-  /// When the activation was decided, on the default clock; for a clock trigger the time of the
-  /// (last coalesced) tick.
+  /// When there was something to do, on the default clock: its samples came, its tick was due; see
+  /// Activation::time.
   [[nodiscard]] TimePoint activation_time() const noexcept { return activation().time; }
   /// Whether the start kept the contract's max_start_delay().
   [[nodiscard]] ActivationStatus activation_status() const noexcept { return activation().status; }

@@ -147,8 +147,10 @@ class Input final : public InputPort {
   using Payload = T;
   /// The selected sample. A received tensor is already ordered on `ctx.cuda_stream()`.
   [[nodiscard]] expected<Sample<T>, Error> receive() noexcept {
-    Sample<T> sample{};
-    WEFTLINE_TRY(receive_into(&sample.data, sample.metadata));
+    expected<Sample<T>, Error> sample;  // filled where it is returned: no copy of the metadata
+    if (auto received = receive_into(&sample->data, sample->metadata); !received) [[unlikely]] {
+      sample = forward_error(std::move(received));
+    }
     return sample;
   }
   /// All selected samples of an input with DrainAll or BracketedWindow:

@@ -17,7 +17,7 @@ namespace weftline {
 // setup(). No duration in a contract is longer than `kMaximumContractDuration`.
 //
 // The reference of an activation is the time that its selectors measure from. Where a trigger has
-// one of its own it says so; else it is the time at which the activation was decided.
+// one of its own it says so; else it is the time of the activation (see Activation).
 
 inline constexpr std::chrono::nanoseconds kMaximumContractDuration = std::chrono::hours(24 * 365);
 

@@ -22,6 +22,7 @@ namespace weftline::testing {
 struct ModelSample {
   std::uint64_t sequence{0};
   std::optional<std::int64_t> capture_ns{};
+  std::int64_t came_ns{0};  ///< Set by OperatorModel::arrive().
   friend bool operator==(const ModelSample&, const ModelSample&) = default;
 };
 
@@ -41,7 +42,7 @@ struct ModelSelection {
 };
 
 struct ModelActivation {
-  std::int64_t activation_ns{0};  ///< When it was decided, or the (last) tick.
+  std::int64_t activation_ns{0};  ///< As Activation::time.
   std::int64_t reference_ns{0};   ///< What selectors measured from.
   std::int64_t first_tick_ns{0};  ///< OnClock: the first of the ticks that this one stands for.
   std::vector<ModelSelection> inputs{};

@@ -61,6 +61,7 @@ class AnyInputModel final : public TriggerModel {
 
  private:
   std::vector<std::uint32_t> ports_;
+  std::int64_t last_ns_{0};  ///< When the newest sample that was taken came; times only go on.
 };
 
 class ClockModel final : public TriggerModel {
