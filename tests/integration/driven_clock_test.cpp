@@ -3,6 +3,7 @@
 
 #include "test_operators.hpp"
 #include "weftline/core/synthetic_clock.hpp"
+#include "weftline/testing/fake_channels.hpp"
 
 using namespace test;
 using weftline::ActivationReason;
@@ -11,6 +12,7 @@ using weftline::ClockDriver;
 using weftline::OnViolation;
 using weftline::RunTermination;
 using weftline::SyntheticClock;
+using weftline::testing::FakeChannels;
 using namespace std::chrono_literals;
 
 namespace {
@@ -55,6 +57,29 @@ class FlagSink final : public Operator<> {
 
  private:
   const std::shared_ptr<Collected<bool>> degraded_;
+};
+
+/// Sees how old each activation is that a sample makes.
+class AgeSink final : public Operator<> {
+ public:
+  struct Start {
+    std::int64_t time_ns{0};
+    ActivationStatus status{};
+    friend bool operator==(const Start&, const Start&) = default;
+  };
+  explicit AgeSink(std::shared_ptr<Collected<Start>> starts) : starts_(std::move(starts)) {}
+  Input<std::uint64_t> in;
+  void setup(OperatorSpec& spec) override { spec.input(in, "in"); }
+  Contract contract() const override {
+    return Contract().trigger(OnEach{in}).max_start_delay(5ns, OnViolation::kReport);
+  }
+  expected<void, Error> compute(ExecutionContext& context) override {
+    starts_->add({context.activation_time().timestamp_ns, context.activation_status()});
+    return {};
+  }
+
+ private:
+  const std::shared_ptr<Collected<Start>> starts_;
 };
 
 struct Driven {
@@ -176,6 +201,54 @@ TEST_CASE("a start that is late is reported, degrades what is emitted, or fails 
         std::tuple(Statuses{ActivationStatus::kLateDegraded}, Flags{true}, std::string()));
   CHECK(outcome(OnViolation::kFailRun, 6ns) ==
         std::tuple(Statuses{}, Flags{}, std::string("RUN_START_TOO_LATE")));
+}
+
+TEST_CASE(
+    "an activation is as old as its sample, also where the lane is busy and samples queue up") {
+  Driven driven;
+  const auto starts = std::make_shared<Collected<AgeSink::Start>>();
+  std::uint64_t tick = 0;
+  const auto source = driven.graph.op<Ticking>(
+      "source", ticks().complete_after({.limit = 2}),
+      [&](ExecutionContext&, Output<std::uint64_t>& out) -> expected<void, Error> {
+        WEFTLINE_TRY(out.emit(tick));
+        // The sample is out, and time goes on before anybody looks.
+        return tick++ == 0 ? driven.driver->advance(5ns) : driven.driver->advance(6ns);
+      });
+  const auto sink = driven.graph.op<AgeSink>("sink", starts);
+  driven.graph.add_flow(source->out, sink->in);
+  driven.graph.partition("lane").add(source).add(sink);
+  const auto plan = driven.plan();
+  const auto session = weftline::run_async(plan);
+  REQUIRE(starts->wait_for_count(1));
+  REQUIRE(driven.driver->advance(5ns).has_value());  // the second tick, at 10
+  CHECK(run_to_end(session) == RunTermination::kCompleted);
+  CHECK(starts->values() ==
+        std::vector<AgeSink::Start>{{0, ActivationStatus::kOnTime}, {10, ActivationStatus::kLate}});
+}
+
+TEST_CASE("an activation by another process's sample is as old as the first look at it") {
+  Driven driven;
+  weftline::TopicOptions topic;
+  topic.endpoint_name = "numbers";
+  const auto numbers = driven.graph.import_topic<std::uint64_t>("weftline://numbers", topic);
+  const auto starts = std::make_shared<Collected<AgeSink::Start>>();
+  const auto sink = driven.graph.op<AgeSink>("sink", starts);
+  driven.graph.add_flow(numbers.output(), sink->in);
+  const auto plan = driven.plan();
+  FakeChannels channels;
+  auto& producer = channels.producer("numbers");
+  const auto session = channels.run_async(plan);
+  producer.attach(7);
+  // What its clock says means nothing here.
+  producer.send(std::uint64_t{1}, {.publish_time = {1'000'000, weftline::ClockId{0}}});
+  REQUIRE(starts->wait_for_count(1));
+  REQUIRE(driven.driver->advance(30ns).has_value());
+  producer.send(std::uint64_t{2}, {.publish_time = {-1'000'000, weftline::ClockId{0}}});
+  producer.end();
+  CHECK(run_to_end(session) == RunTermination::kCompleted);
+  CHECK(starts->values() == std::vector<AgeSink::Start>{{0, ActivationStatus::kOnTime},
+                                                        {30, ActivationStatus::kOnTime}});
 }
 
 namespace {
