@@ -102,7 +102,7 @@ void Lane::wait_for_work() noexcept {
 bool Lane::spin() noexcept {
   for (int round = 0; round < spin_rounds_; ++round) {
     pause_core();
-    if (parker_->take_notification()) return true;
+    if (parker_->notified() && parker_->take_notification()) return true;
   }
   return false;
 }

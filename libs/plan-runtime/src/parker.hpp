@@ -28,6 +28,10 @@ class Parker {
     if (state_.exchange(kNotified, std::memory_order_seq_cst) == kParked) wake_thread();
   }
 
+  /// The lane's thread only. A notification is pending, and stays so.
+  [[nodiscard]] bool notified() const noexcept {
+    return state_.load(std::memory_order_relaxed) == kNotified;
+  }
   /// The lane's thread only. Takes a pending notification.
   [[nodiscard]] bool take_notification() noexcept {
     return state_.exchange(kIdle, std::memory_order_seq_cst) == kNotified;
