@@ -77,6 +77,11 @@ void must_complete(const RunSession& session);
 void place(CompileOptions& options, std::string partition, WakeMode mode, std::uint32_t lane,
            std::uint32_t lanes);
 
+/// The CPUs that this process may run on.
+[[nodiscard]] std::vector<std::uint32_t> usable_cpus();
+/// Keeps the calling thread on the usable CPU of that number.
+void settle_on_cpu(std::uint32_t number);
+
 struct Percentiles {
   double p50{0};
   double p99{0};

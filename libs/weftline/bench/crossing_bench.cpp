@@ -2,8 +2,6 @@
 // From one lane to another: per sample, from just before emit() in the one to the first line of
 // compute() in the other. The floors stamp and read the clock at the same places.
 #include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -98,16 +96,7 @@ template <class Write, class Read>
 void in_two_threads(Write write, Read read) {
   const auto settle = [](std::uint32_t number) {
     prctl(PR_SET_TIMERSLACK, 1UL);
-    cpu_set_t all;
-    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2) return;
-    std::uint32_t cpu = 0;
-    for (std::uint32_t seen = 0;; ++cpu) {
-      if (CPU_ISSET(cpu, &all) && seen++ == number) break;
-    }
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    settle_on_cpu(number);
   };
   std::thread reader([&] {
     settle(1);

@@ -2,6 +2,7 @@
 // What a running graph costs: a hop from one operator to the next in one lane and between lanes,
 // what a steady state allocates and asks of the system, and whether twenty operators keep up with a
 // clock of 10 kHz. Takes `--weftline-json FILE [--quick]`; see ci/bench.
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -15,7 +16,17 @@
 namespace weftline::bench {
 namespace {
 
-/// The CPUs that this process may run on.
+std::vector<BenchRow> measure_all(bool quick) {
+  std::vector<BenchRow> rows;
+  for (const auto& measure :
+       {measure_hops, measure_crossings, measure_steady_state, measure_diamond}) {
+    std::ranges::move(measure(quick), std::back_inserter(rows));
+  }
+  return rows;
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -27,16 +38,14 @@ std::vector<std::uint32_t> usable_cpus() {
   return cpus;
 }
 
-std::vector<BenchRow> measure_all(bool quick) {
-  std::vector<BenchRow> rows;
-  for (const auto& measure :
-       {measure_hops, measure_crossings, measure_steady_state, measure_diamond}) {
-    std::ranges::move(measure(quick), std::back_inserter(rows));
-  }
-  return rows;
+void settle_on_cpu(std::uint32_t number) {
+  const std::vector<std::uint32_t> cpus = usable_cpus();
+  if (number >= cpus.size()) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpus[number], &one);
+  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
-
-}  // namespace
 
 ExecutionPlan compiled(Graph& graph, const CompileOptions& options) {
   graph.set_default_clock(graph.add_clock<RealtimeClock>("clock"));

@@ -21,7 +21,8 @@ std::string number(std::optional<double> value) {
 std::string quoted(const std::string& text) { return JsonValue(text).dump(); }
 
 std::string json_of(const BenchRow& row) {
-  const auto ratio = row.floor ? std::optional(row.value / *row.floor) : std::nullopt;
+  const bool has_ratio = row.floor.value_or(0) != 0;
+  const auto ratio = has_ratio ? std::optional(row.value / *row.floor) : std::nullopt;
   return "{\"name\":" + quoted(row.name) + ",\"unit\":" + quoted(row.unit) +
          ",\"value\":" + number(row.value) + ",\"floor\":" + number(row.floor) +
          ",\"ratio\":" + number(ratio) +
