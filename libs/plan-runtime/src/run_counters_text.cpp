@@ -119,6 +119,19 @@ void print_operators(std::string& out, const PlanRecords& plan, const RunCounter
   table.print(out);
 }
 
+/// What contracts made of activations and samples; only of operators where they made anything.
+void print_contracts(std::string& out, const PlanRecords& plan, const RunCounters& counters) {
+  Table table({"by contract", "skipped", "late", "timed out", "passed over", "reused"});
+  for (const OperatorCounters& op : counters.operators) {
+    const std::uint64_t any =
+        op.skipped | op.late_starts | op.window_timeouts | op.passed_over | op.reused;
+    if (any == 0) continue;
+    table.add({path_of(plan, op.vertex), number(op.skipped), number(op.late_starts),
+               number(op.window_timeouts), number(op.passed_over), number(op.reused)});
+  }
+  table.print(out);
+}
+
 void print_edges(std::string& out, const PlanRecords& plan, const RunCounters& counters) {
   const bool latencies = !counters.edges.empty() && counters.edges[0].latency;
   Table table(with_heads({"edge", "pushed", "dropped", "depth", "most"}, latencies));
@@ -211,12 +224,17 @@ JsonValue json(const PlanRecords& plan, const OperatorCounters& op) {
                            {"discarded", op.discarded},
                            {"emits", op.emits},
                            {"finished", op.finished},
+                           {"late_starts", op.late_starts},
                            {"missing_peers", op.missing_peers},
                            {"operator", path_of(plan, op.vertex)},
+                           {"passed_over", op.passed_over},
                            {"refused_emits", op.refused_emits},
                            {"refused_loans", op.refused_loans},
+                           {"reused", op.reused},
+                           {"skipped", op.skipped},
                            {"unaligned_drops", op.unaligned_drops},
-                           {"unread", op.unread}};
+                           {"unread", op.unread},
+                           {"window_timeouts", op.window_timeouts}};
 }
 
 JsonValue json(const PlanRecords& plan, const PayloadEdgePlanRecord& record,
@@ -307,6 +325,7 @@ JsonValue array(const PlanRecords& plan, const std::vector<Record>& records) {
 std::string render_run_counters(const PlanRecords& plan, const RunCounters& counters) {
   std::string out;
   print_operators(out, plan, counters);
+  print_contracts(out, plan, counters);
   print_edges(out, plan, counters);
   print_paths(out, plan, counters);
   print_pools(out, plan, counters);

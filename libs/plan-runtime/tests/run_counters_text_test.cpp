@@ -82,6 +82,13 @@ TEST_CASE("counters are tables by names, and slots say who has them and for how 
   CHECK(contains(text, "  slot 2: 1 handle; consumer detect, 1.5 ms\n"));
   CHECK_FALSE(contains(text, "p99"));
   CHECK_FALSE(contains(text, "import"));
+  CHECK_FALSE(contains(text, "by contract"));
+
+  counters.operators[1].late_starts = 12;
+  counters.operators[1].passed_over = 345;
+  CHECK(contains(render_run_counters(plan, counters),
+                 "by contract  skipped  late  timed out  passed over  reused\n"
+                 "detect             0    12          0          345       0\n\n"));
 
   for (auto& op : counters.operators) op.compute.emplace();
   counters.operators[1].compute = LatencySummary{.count = 3, .p50_ns = 950, .max_ns = 12'000'000};
@@ -100,6 +107,7 @@ TEST_CASE("counters are canonical JSON by names, and null where nobody kept late
   const PlanRecords plan = camera_plan();
   RunCounters counters = counters_of(plan);
   counters.edges[0].latency = LatencySummary{.count = 2, .p50_ns = 10};
+  counters.operators[2].reused = 8;
   const std::string text = run_counters_json(plan, counters);
   const auto parsed = parse_json(text);
   REQUIRE(parsed.has_value());
@@ -111,6 +119,9 @@ TEST_CASE("counters are canonical JSON by names, and null where nobody kept late
   CHECK(edges[1].find("latency")->is_null());
   CHECK(*edges[1].find("dropped")->as_uint() == 77);
   CHECK(*edges[1].find("target")->as_string() == "record.in");
+  const auto& operators = *parsed->find("operators")->as_array();
+  CHECK(*operators.at(2).find("reused")->as_uint() == 8);
+  CHECK(*operators.at(2).find("skipped")->as_uint() == 0);
   const auto& held = *parsed->find("pools")->as_array()->at(0).find("held")->as_array();
   CHECK(*held.at(0).find("holders")->as_array()->at(0).find("place")->as_string() == "consumer");
 }
