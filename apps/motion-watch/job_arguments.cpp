@@ -61,6 +61,10 @@ tl::expected<JobArguments, ParseEnd> parse_arguments(int argc, const char* const
   app.add_option("--attach-wait", attach_wait_ms,
                  "milliseconds to wait for a recorder before the first frame; goes on without one")
       ->capture_default_str();
+  app.add_flag(
+      "--observe", arguments.observe,
+      "keep latencies and a trace: print all counters at the end, and write trace.json, for\n"
+      "ui.perfetto.dev, beside the results");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -18,6 +18,7 @@ struct JobArguments {
   std::uint64_t frames{0};  ///< 0: all.
   std::filesystem::path out{"motion-watch-out"};
   std::chrono::milliseconds attach_wait{0};
+  bool observe{false};  ///< Also print counters with latencies, and write trace.json.
 };
 
 /// Why the program should end now.

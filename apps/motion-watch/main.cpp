@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "graph.hpp"
 #include "job_arguments.hpp"
@@ -17,11 +18,16 @@
 #include "run_report.hpp"
 #include "weftline/cuda/open_device.hpp"
 #include "weftline/plan/plan_json.hpp"
+#include "weftline/runtime/run_counters_text.hpp"
 #include "weftline/runtime/run_session.hpp"
+#include "weftline/runtime/run_trace.hpp"
 #include "whole_file.hpp"
 
 namespace motion_watch {
 namespace {
+
+/// Of each lane, with --observe: the last seconds of a run.
+constexpr std::uint32_t kTraceEvents = 16'384;
 
 /// What the user got wrong or the machine can't do: one line on stderr, exit code 2.
 struct Refusal {
@@ -64,15 +70,17 @@ void handle_interrupts(std::shared_ptr<std::atomic<bool>> flag) {
 /// All of the results or none.
 tl::expected<void, Refusal> write_results(const std::filesystem::path& out,
                                           const weftline::ExecutionPlan& plan,
-                                          const JobState& state, ReportData& report) {
+                                          const JobState& state, ReportData& report,
+                                          const std::string& trace_json) {
   auto png = encode_png(state.sheet->render());
   if (!png) return tl::make_unexpected(Refusal{std::move(png).error()});
   report.contact_sheet_png = std::move(*png);
   const std::string plan_json = plan.json() + "\n";
   const std::string page = render_report(report);
-  const WholeFile files[]{{out / "contact-sheet.png", report.contact_sheet_png},
-                          {out / "plan.json", plan_json},
-                          {out / "report.html", page}};
+  std::vector<WholeFile> files{{out / "contact-sheet.png", report.contact_sheet_png},
+                               {out / "plan.json", plan_json},
+                               {out / "report.html", page}};
+  if (!trace_json.empty()) files.push_back({out / "trace.json", trace_json});
   auto written = write_whole_files(files);
   if (!written) return tl::make_unexpected(Refusal{std::move(written).error()});
   return {};
@@ -123,7 +131,9 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
               arguments.device.c_str());
   std::fflush(stdout);
   const auto start = std::chrono::steady_clock::now();
-  weftline::RunSession session = weftline::run_async(plan);
+  weftline::RunOptions options;
+  if (arguments.observe) options.observe = {.latencies = true, .trace_events = kTraceEvents};
+  weftline::RunSession session = weftline::run_async(plan, options);
   ProgressLine progress;
   wait_for_end(session, state, progress);
   const double seconds =
@@ -154,7 +164,12 @@ tl::expected<int, Refusal> run_job(const JobArguments& arguments) {
   state.stats->latency(latency);
   report.latency = summarize(latency);
   describe_plan(plan, counters, report);
-  if (auto written = write_results(out->path(), plan, state, report); !written) {
+  std::string trace_json;
+  if (arguments.observe) {
+    trace_json = weftline::chrome_trace_json(plan.records(), session.trace());
+    std::printf("\n%s", weftline::render_run_counters(plan.records(), counters).c_str());
+  }
+  if (auto written = write_results(out->path(), plan, state, report, trace_json); !written) {
     return tl::make_unexpected(std::move(written).error());
   }
   out->keep();

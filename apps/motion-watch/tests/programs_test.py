@@ -137,6 +137,16 @@ class Programs(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in self.out.iterdir()),
                          ["catalog.json", "contact-sheet.png", "plan.json", "report.html"])
 
+    def test_an_observed_run_shows_its_counters_and_leaves_a_trace(self):
+        result = self.synthetic("--frames", "60", "--observe")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for word in ("operator ", "queue full", "from source to sink", "pool ", "voluntary switches", "p99.9"):
+            self.assertIn(word, result.stdout)
+        events = json.loads((self.out / "trace.json").read_text())["traceEvents"]
+        activations = [event["name"] for event in events if event["ph"] == "X"]
+        for operator in json.loads((self.out / "plan.json").read_text())["operators"]:
+            self.assertGreaterEqual(activations.count(operator["path"]), 60, operator["path"])
+
     def test_without_a_recorder_the_run_goes_on(self):
         result = self.synthetic("--frames", "30")
         self.assertEqual(result.returncode, 0, result.stderr)
