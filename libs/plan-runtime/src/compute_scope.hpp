@@ -32,8 +32,8 @@ class ComputeScope {
 
  private:
   [[nodiscard]] static const void* this_thread() noexcept {
-    static thread_local const char mark{};
-    return &mark;
+    static thread_local const char kMark{};
+    return &kMark;
   }
   std::atomic<const void*> thread_{nullptr};
 };

@@ -16,13 +16,6 @@ InputRuntime::InputRuntime(const Options& options)
   selected_.numbers.reserve(selection_.max_selected_samples);
 }
 
-expected<void, Error> InputRuntime::select_head() noexcept {
-  if (queue_.ops().is_tensor) WEFTLINE_TRY(queue_.check(queue_.front().value));
-  selected_.cache = nullptr;
-  found(1);
-  return {};
-}
-
 expected<void, Error> InputRuntime::hold_head() noexcept { return queue_.move_head_to(held_); }
 
 void InputRuntime::select_held() noexcept {

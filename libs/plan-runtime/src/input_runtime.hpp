@@ -60,7 +60,12 @@ class InputRuntime final : public InputBinding {
   /// Drops the head unseen; the caller counts it.
   void discard_head() noexcept { queue_.pop(); }
   /// The head is this activation's.
-  [[nodiscard]] expected<void, Error> select_head() noexcept;
+  [[nodiscard]] expected<void, Error> select_head() noexcept {
+    if (queue_.ops().is_tensor) WEFTLINE_TRY(queue_.check(queue_.front().value));
+    selected_.cache = nullptr;
+    found(1);
+    return {};
+  }
   /// Moves the head out of the queue, for a later select_held(); as many as the plan's
   /// pending_cache.
   [[nodiscard]] expected<void, Error> hold_head() noexcept;

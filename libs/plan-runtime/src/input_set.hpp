@@ -32,6 +32,8 @@ class InputSet {
     if (side_.empty() && with_policy_.empty()) return true;
     return complete_all(reference_ns);
   }
+  /// Whether prepare() has anything to do.
+  [[nodiscard]] bool needs_preparation() const noexcept { return !with_work_.empty(); }
   /// See InputRuntime.
   [[nodiscard]] expected<void, Error> prepare() noexcept {
     for (InputRuntime* input : with_work_) WEFTLINE_TRY(input->prepare());

@@ -214,7 +214,7 @@ expected<void, Error> OperatorRuntime::compute_with_tensors(const Firing& firing
 }
 
 expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
-  WEFTLINE_TRY(inputs_.prepare());
+  if (inputs_.needs_preparation()) WEFTLINE_TRY(inputs_.prepare());
   Activation& activation = context_.next_activation();
   activation.reason = firing.reason;
   activation.time = clock_.at_ns(firing.activation_ns);

@@ -27,10 +27,9 @@ bool OutputRuntime::refusal_over() noexcept {
   return true;
 }
 
-expected<void, Error> OutputRuntime::admit() noexcept {
+expected<void, Error> OutputRuntime::refusal() noexcept {
   if (!scope_.here()) return fail(ErrorCode::kInvalidArgument, kTokenOutsideCompute);
   if (closed_) return fail(ErrorCode::kClosed, "PORT_CLOSED");
-  if (arms_writable(1)) return {};
   refusal_ = Refusal::kArms;
   for (const ExportArm* arm : exports_) {
     if (!arm->lacks_required_peer()) continue;
@@ -100,7 +99,8 @@ expected<void, Error> OutputRuntime::emit(void* value, const EmitOptions& option
     if (!tensor) return fail(ErrorCode::kInvalidArgument, "TENSOR_EMPTY");
     bytes = tensor.byte_size();
   }
-  WEFTLINE_TRY(admit());
+  if (!admits()) [[unlikely]]
+    return refusal();
   return publish_to_arms(value, bytes, options);
 }
 
@@ -112,11 +112,12 @@ expected<void, Error> OutputRuntime::emit_loan(TensorOutputLoan& loan,
                 "output " + record_.name +
                     " was given a loan of another output; emit a loan where it was allocated");
   }
-  if (auto admitted = admit(); !admitted) {
+  if (!admits()) {
+    auto refused = refusal();
     // A retryable refusal leaves the loan with the caller; every other outcome consumes it (rule
     // 8).
-    if (!is_retryable(admitted.error().code)) TensorOutputLoan consumed(std::move(loan));
-    return admitted;
+    if (!is_retryable(refused.error().code)) TensorOutputLoan consumed(std::move(loan));
+    return refused;
   }
   auto tensor = publish(std::move(loan));
   if (!tensor) {

@@ -87,8 +87,9 @@ class OutputRuntime final : public OutputBinding {
     }
     return true;
   }
-  /// Nothing is published when this refuses.
-  [[nodiscard]] expected<void, Error> admit() noexcept;
+  /// A sample may be published now; else refusal() says why not.
+  [[nodiscard]] bool admits() noexcept { return scope_.here() && !closed_ && arms_writable(1); }
+  [[nodiscard]] expected<void, Error> refusal() noexcept;
   [[nodiscard]] expected<void, Error> publish_to_arms(void* value, std::uint64_t bytes,
                                                       const EmitOptions& options) noexcept;
   /// What the export with that index answered, as the outcome of the whole publication.

@@ -132,8 +132,8 @@ expected<void, Error> make_operators(SessionBuild& build) {
     const PortRef source = build.plan().records().export_edges[index].source;
     session.operators[source.vertex.value]->output(source.port).connect(*session.exports[index]);
   }
-  session.lifecycle.emplace(session.operators, session.control, session.watch,
-                            session.options.lifecycle_retries);
+  session.lifecycle = std::make_unique<LifecycleRunner>(
+      session.operators, session.control, session.watch, session.options.lifecycle_retries);
   return {};
 }
 

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -74,7 +73,7 @@ struct SessionResources {
   std::vector<std::unique_ptr<ImportRuntime>> imports{};    ///< One for each topic with inputs.
   /// In the order of making; complete before the controller begins.
   std::vector<ThreadPlacementReport> placements{};
-  std::optional<LifecycleRunner> lifecycle{};
+  std::unique_ptr<LifecycleRunner> lifecycle{};
   CallbackWatch watch{control, lanes, options.late_callback_interval};
 
   [[nodiscard]] std::span<const VertexId> start_order() const noexcept {

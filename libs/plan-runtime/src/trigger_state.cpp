@@ -31,6 +31,7 @@ std::vector<InputRuntime*> bracketed(InputSet& inputs) {
 std::unique_ptr<TriggerState> make_trigger(const TriggerParts& parts) {
   const TemporalTriggerPlanRecord& record = parts.record;
   std::vector<InputRuntime*> triggering;
+  triggering.reserve(record.inputs.size());
   for (const std::uint32_t port : record.inputs) triggering.push_back(&parts.inputs[port]);
   switch (record.kind) {
     case TemporalRecordTriggerKind::kAnyInput:

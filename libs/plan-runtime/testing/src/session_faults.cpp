@@ -10,16 +10,16 @@ class SessionFaults::Hooks final : public runtime::SessionHooks {
  public:
   explicit Hooks(std::size_t failing) : failing_(failing) {}
 
-  void begun(std::string_view step) override { begun_.emplace_back(step); }
+  void begun(std::string_view step) override { begun_steps.emplace_back(step); }
   bool admits(std::string_view step, std::string_view place) override {
-    actions_.push_back(std::string(step) + ": " + std::string(place));
-    return actions_.size() != failing_ + 1;
+    actions.push_back(std::string(step) + ": " + std::string(place));
+    return actions.size() != failing_ + 1;
   }
-  void undone(std::string_view step) noexcept override { undone_.emplace_back(step); }
+  void undone(std::string_view step) noexcept override { undone_steps.emplace_back(step); }
 
-  std::vector<std::string> begun_{};
-  std::vector<std::string> undone_{};
-  std::vector<std::string> actions_{};
+  std::vector<std::string> begun_steps{};
+  std::vector<std::string> undone_steps{};
+  std::vector<std::string> actions{};
 
  private:
   const std::size_t failing_;
@@ -41,8 +41,12 @@ RunSession SessionFaults::run_async(const ExecutionPlan& plan, const RunOptions&
   return RunSession(std::move(state));
 }
 
-const std::vector<std::string>& SessionFaults::begun() const noexcept { return hooks_->begun_; }
-const std::vector<std::string>& SessionFaults::undone() const noexcept { return hooks_->undone_; }
-const std::vector<std::string>& SessionFaults::actions() const noexcept { return hooks_->actions_; }
+const std::vector<std::string>& SessionFaults::begun() const noexcept {
+  return hooks_->begun_steps;
+}
+const std::vector<std::string>& SessionFaults::undone() const noexcept {
+  return hooks_->undone_steps;
+}
+const std::vector<std::string>& SessionFaults::actions() const noexcept { return hooks_->actions; }
 
 }  // namespace weftline::testing

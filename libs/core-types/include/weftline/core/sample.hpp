@@ -60,7 +60,9 @@ struct SampleMetadata {
 template <class T>
 struct Sample {
   T data{};
-  SampleMetadata metadata{};
+  /// Aligned so that a sample is copied in the same pieces as its metadata was written: a load that
+  /// spans two stores waits for both.
+  alignas(16) SampleMetadata metadata{};
 };
 
 }  // namespace weftline

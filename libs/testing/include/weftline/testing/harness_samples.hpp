@@ -29,7 +29,7 @@ struct FeedOptions {
 template <class T>
 struct Fed {
   Fed(T sample) : value(std::move(sample)) {}  // NOLINT(google-explicit-constructor): a plain value
-  Fed(T sample, FeedOptions how) : value(std::move(sample)), options(std::move(how)) {}
+  Fed(T sample, FeedOptions how) : value(std::move(sample)), options(how) {}
   T value;
   FeedOptions options{};
 };
