@@ -139,7 +139,10 @@ class BracketedWindowSelector final : public SelectorState {
     selected.reason = SelectionReason::kFound;
     return {};
   }
-  void clear(InputQueue& queue) noexcept override { queue.drop_all(held_); }
+  void clear(InputQueue& queue) noexcept override {
+    queue.drop_all(held_);
+    taking_ = false;
+  }
 
  private:
   [[nodiscard]] std::int64_t capture_of(std::uint32_t index) const noexcept {

@@ -8,10 +8,19 @@
 namespace weftline::runtime {
 
 SourceRuntime::SourceRuntime(const SourcePlanRecord& record, ReadinessWake wake)
-    : record_(record),
-      notifications_(std::make_shared<NotificationChannel>(record.capacity,
-                                                           record.sender_reference_capacity, wake)),
-      bell_(std::make_shared<DoorbellChannel>(std::move(wake))) {}
+    : record_(record), wake_(std::move(wake)) {
+  reset();
+}
+
+void SourceRuntime::reset() {
+  notifications_ = std::make_shared<NotificationChannel>(record_.capacity,
+                                                         record_.sender_reference_capacity, wake_);
+  bell_ = std::make_shared<DoorbellChannel>(wake_);
+  descriptor_ = -1;
+  probe_ = {};
+  bound_ = false;
+  armed_ = false;
+}
 
 expected<void, Error> SourceRuntime::bindable(bool twice) const {
   if (armed_) {

@@ -12,9 +12,9 @@
 
 namespace weftline::runtime {
 
-/// A running operator's readiness source: what start() has bound to it, and what outside threads
-/// share with the lane. Bound while the lane does not run; of the four, that of the source's kind
-/// is used.
+/// A running operator's readiness source: what kArm or kStart has bound to it, and what outside
+/// threads share with the lane. Bound while the lane does not run; of the four, that of the
+/// source's kind is used. Each epoch of the operator has bindings and handles of its own.
 class SourceRuntime {
  public:
   SourceRuntime(const SourcePlanRecord& record, ReadinessWake wake);
@@ -32,6 +32,9 @@ class SourceRuntime {
   [[nodiscard]] expected<void, Error> arm() noexcept;
   /// Handles answer kClosed from now on.
   void close() noexcept;
+  /// A new epoch, while the lane rests: nothing is bound, nothing is outstanding, and the handles
+  /// from before stay closed.
+  void reset();
 
   [[nodiscard]] const std::string& name() const noexcept { return record_.name; }
   [[nodiscard]] NotificationChannel& notifications() noexcept { return *notifications_; }
@@ -42,8 +45,9 @@ class SourceRuntime {
  private:
   [[nodiscard]] expected<void, Error> bindable(bool twice) const;
   const SourcePlanRecord& record_;
-  const std::shared_ptr<NotificationChannel> notifications_;
-  const std::shared_ptr<DoorbellChannel> bell_;
+  const ReadinessWake wake_;
+  std::shared_ptr<NotificationChannel> notifications_{};
+  std::shared_ptr<DoorbellChannel> bell_{};
   int descriptor_{-1};
   SpinProbe probe_{};
   bool bound_{false};

@@ -16,6 +16,7 @@ class AnyInputTrigger final : public TriggerState {
   explicit AnyInputTrigger(std::vector<InputRuntime*> inputs) noexcept
       : TriggerState(Kind::kHeads), inputs_(std::move(inputs)) {}
 
+  void start(std::int64_t) noexcept override { last_ns_ = kNever; }
   Look look() noexcept override {
     for (InputRuntime* input : inputs_) {
       if (input->head() != nullptr) return Look::kDue;
@@ -38,10 +39,11 @@ class AnyInputTrigger final : public TriggerState {
   }
 
  private:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   const std::vector<InputRuntime*> inputs_;
   /// When the newest sample so far came. One that waited behind others of its input may be older
   /// than what an earlier firing took from another input; time does not go back for that.
-  std::int64_t last_ns_{std::numeric_limits<std::int64_t>::min()};
+  std::int64_t last_ns_{kNever};
 };
 
 }  // namespace weftline::runtime

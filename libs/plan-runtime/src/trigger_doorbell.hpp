@@ -8,12 +8,15 @@ namespace weftline::runtime {
 /// Due when the count is beyond what the last firing saw.
 class DoorbellTrigger final : public TriggerState {
  public:
-  explicit DoorbellTrigger(DoorbellChannel& bell) noexcept
-      : TriggerState(Kind::kSource), bell_(bell) {}
+  explicit DoorbellTrigger(SourceRuntime& source) noexcept
+      : TriggerState(Kind::kSource), source_(source) {}
 
-  Look look() noexcept override { return bell_.rung() != seen_ ? Look::kDue : Look::kNothing; }
+  void start(std::int64_t) noexcept override { seen_ = 0; }
+  Look look() noexcept override {
+    return source_.bell().rung() != seen_ ? Look::kDue : Look::kNothing;
+  }
   bool fire(std::int64_t decided_ns, Firing& firing) noexcept override {
-    seen_ = bell_.rung();
+    seen_ = source_.bell().rung();
     firing.reason = ActivationReason::kDoorbell;
     firing.activation_ns = decided_ns;
     firing.reference_ns = decided_ns;
@@ -21,7 +24,7 @@ class DoorbellTrigger final : public TriggerState {
   }
 
  private:
-  DoorbellChannel& bell_;
+  SourceRuntime& source_;
   std::uint64_t seen_{0};
 };
 

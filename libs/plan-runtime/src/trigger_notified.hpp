@@ -7,12 +7,14 @@ namespace weftline::runtime {
 
 class NotifiedTrigger final : public TriggerState {
  public:
-  explicit NotifiedTrigger(NotificationChannel& channel) noexcept
-      : TriggerState(Kind::kSource), channel_(channel) {}
+  explicit NotifiedTrigger(SourceRuntime& source) noexcept
+      : TriggerState(Kind::kSource), source_(source) {}
 
-  Look look() noexcept override { return channel_.pending() ? Look::kDue : Look::kNothing; }
+  Look look() noexcept override {
+    return source_.notifications().pending() ? Look::kDue : Look::kNothing;
+  }
   bool fire(std::int64_t decided_ns, Firing& firing) noexcept override {
-    channel_.take();
+    source_.notifications().take();
     firing.reason = ActivationReason::kNotified;
     firing.activation_ns = decided_ns;
     firing.reference_ns = decided_ns;
@@ -20,7 +22,7 @@ class NotifiedTrigger final : public TriggerState {
   }
 
  private:
-  NotificationChannel& channel_;
+  SourceRuntime& source_;
 };
 
 }  // namespace weftline::runtime

@@ -13,6 +13,10 @@ class SpinTrigger final : public TriggerState {
   explicit SpinTrigger(const SourceRuntime& source) noexcept
       : TriggerState(Kind::kSource), source_(source) {}
 
+  void start(std::int64_t) noexcept override {
+    last_.reset();
+    edge_ = false;
+  }
   Look look() noexcept override {
     const SpinProbe& probe = source_.probe();
     const bool flag = probe.look(probe.context);

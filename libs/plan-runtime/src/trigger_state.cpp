@@ -43,9 +43,9 @@ std::unique_ptr<TriggerState> make_trigger(const TriggerParts& parts) {
     case TemporalRecordTriggerKind::kReadable:
       return std::make_unique<ReadableTrigger>(*parts.source);
     case TemporalRecordTriggerKind::kNotified:
-      return std::make_unique<NotifiedTrigger>(parts.source->notifications());
+      return std::make_unique<NotifiedTrigger>(*parts.source);
     case TemporalRecordTriggerKind::kDoorbell:
-      return std::make_unique<DoorbellTrigger>(parts.source->bell());
+      return std::make_unique<DoorbellTrigger>(*parts.source);
     case TemporalRecordTriggerKind::kSpin:
       return std::make_unique<SpinTrigger>(*parts.source);
     case TemporalRecordTriggerKind::kAligned:

@@ -37,8 +37,11 @@ class TriggerState {
   };
 
   virtual ~TriggerState() = default;
-  /// The operator crosses start at `start_ns` on the default clock.
+  /// The operator crosses start at `start_ns` on the default clock, for the first time or again:
+  /// nothing that came before counts.
   virtual void start(std::int64_t start_ns) noexcept { static_cast<void>(start_ns); }
+  /// What is held of that input was dropped, since its producer has begun anew.
+  virtual void forget(const InputRuntime& input) noexcept { static_cast<void>(input); }
   /// Whether a firing is due now. May drop heads that can never be part of one.
   [[nodiscard]] virtual Look look() noexcept = 0;
   /// After look() said kDue: selects the samples that are the trigger's. `decided_ns` is when it

@@ -16,6 +16,11 @@ WindowTrigger::WindowTrigger(const TemporalTriggerPlanRecord& record, InputRunti
 
 void WindowTrigger::start(std::int64_t) noexcept { primed_ = false; }
 
+void WindowTrigger::forget(const InputRuntime& input) noexcept {
+  // No window begins in one epoch of its anchors and ends in another.
+  if (&input == &anchor_) primed_ = false;
+}
+
 expected<void, Error> WindowTrigger::open_windows() noexcept {
   const SampleCache& held = anchor_.held();
   if (anchor_.head() == nullptr || held.full()) return {};

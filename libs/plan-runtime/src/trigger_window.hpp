@@ -15,6 +15,7 @@ class WindowTrigger final : public TriggerState {
                 std::vector<InputRuntime*> bracketed, ClockRef wait_clock);
 
   void start(std::int64_t start_ns) noexcept override;
+  void forget(const InputRuntime& input) noexcept override;
   Look look() noexcept override;
   bool fire(std::int64_t decided_ns, Firing& firing) noexcept override;
   std::optional<std::int64_t> deadline_ns() const noexcept override;
