@@ -29,6 +29,7 @@ ParamCell::ParamCell(const ParamSet& set, Options options)
       set_(set),
       newest_(set.copy_values()) {
   for (Slot& slot : slots_) slot.values = set.copy_values();
+  shown_.values = set.copy_values();
   for (const ParamFieldDescriptor& field : schema().fields()) {
     if (updatable(field)) mutable_fields_.push_back(&field);
   }
@@ -225,32 +226,87 @@ OperatorParamValues ParamCell::capture_locked() const {
   return captured;
 }
 
+bool ParamCell::reaches_all_locked(LifecycleStage from) const noexcept {
+  return std::ranges::all_of(waiting_,
+                             [&](const Change& change) { return *change.field->stage >= from; });
+}
+
+void ParamCell::show_newest_locked() noexcept {
+  for (const ParamFieldDescriptor* field : mutable_fields_) {
+    field->write_scalar(shown_.values.get(), field->read_scalar(newest_.get()));
+  }
+  shown_.generation = generation_;
+}
+
+void ParamCell::expect_restart(LifecycleStage from) {
+  const std::lock_guard lock(progress_->mutex);
+  if (!waiting_record_ || !reaches_all_locked(from)) return;
+  waiting_record_->state.store(ParamUpdateState::kQuiescing, std::memory_order_release);
+}
+
+void ParamCell::forget_restart() {
+  const std::lock_guard lock(progress_->mutex);
+  wait_on_locked();
+}
+
+void ParamCell::wait_on_locked() noexcept {
+  if (!waiting_record_) return;
+  waiting_record_->state.store(ParamUpdateState::kSubmitted, std::memory_order_release);
+}
+
+void ParamCell::begin_restart(LifecycleStage from) {
+  const std::lock_guard lock(progress_->mutex);
+  show_newest_locked();
+  seen_ = &shown_;
+  if (!waiting_record_ || !reaches_all_locked(from)) return;
+  taken_by_restart_ = std::exchange(waiting_, {});
+  restart_record_ = std::exchange(waiting_record_, nullptr);
+  restart_record_->state.store(ParamUpdateState::kRestarting, std::memory_order_release);
+}
+
 bool ParamCell::apply_deferred(LifecycleStage stage) {
   const std::lock_guard lock(progress_->mutex);
-  const bool reached =
-      !waiting_.empty() && std::ranges::all_of(waiting_, [&](const Change& change) {
-        return *change.field->stage >= stage;
-      });
-  if (!reached) return false;
-  before_restart_.clear();
-  for (const Change& change : waiting_) {
+  const auto later = std::ranges::partition(
+      taken_by_restart_, [&](const Change& change) { return *change.field->stage == stage; });
+  const std::span now(taken_by_restart_.begin(), later.begin());
+  if (now.empty()) return false;
+  for (const Change& change : now) {
     before_restart_.push_back({change.field, change.field->read_scalar(newest_.get())});
   }
-  prepare_locked(waiting_);
-  restart_record_ = std::exchange(waiting_record_, nullptr);
-  restart_record_->state.store(ParamUpdateState::kAccepted, std::memory_order_release);
-  publish_locked(std::exchange(waiting_, {}), restart_record_);
-  static_cast<void>(take());
+  prepare_locked(now);
+  // What an earlier stage of this restart has made is a part of this generation, not replaced by
+  // it.
+  if (offered_ == restart_record_) offered_.reset();
+  restart_record_->state.store(ParamUpdateState::kRestarting, std::memory_order_release);
+  publish_locked(now, restart_record_);
+  taken_by_restart_.erase(taken_by_restart_.begin(), later.begin());
+  show_newest_locked();
   return true;
 }
 
 void ParamCell::revert_deferred() {
   const std::lock_guard lock(progress_->mutex);
-  if (before_restart_.empty()) return;
-  prepare_locked(before_restart_);
-  publish_locked(std::exchange(before_restart_, {}), nullptr);
-  static_cast<void>(take());
+  if (!restart_record_) return;
+  taken_by_restart_.clear();
+  if (!before_restart_.empty()) {
+    prepare_locked(before_restart_);
+    publish_locked(std::exchange(before_restart_, {}), nullptr);
+    show_newest_locked();
+  }
   restart_record_->state.store(ParamUpdateState::kRejected, std::memory_order_release);
+  restart_record_.reset();
+}
+
+void ParamCell::end_restart() {
+  const std::lock_guard lock(progress_->mutex);
+  seen_ = &slots_[front_];
+  before_restart_.clear();
+  wait_on_locked();
+  if (!restart_record_) return;
+  // Unless somebody was faster than compute().
+  auto under_way = ParamUpdateState::kRestarting;
+  restart_record_->state.compare_exchange_strong(under_way, ParamUpdateState::kAccepted,
+                                                 std::memory_order_acq_rel);
   restart_record_.reset();
 }
 

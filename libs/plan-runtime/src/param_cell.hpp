@@ -43,21 +43,23 @@ class ParamCell {
   ParamCell& operator=(const ParamCell&) = delete;
   ~ParamCell() = default;
 
-  // The operator's lane, or the controller while that lane does not run.
+  // The operator's lane.
 
   /// Before each activation: takes the newest values. True when they are new.
   [[nodiscard]] bool take() noexcept {
     if ((middle_.load(std::memory_order_relaxed) & kFresh) == 0) return false;
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & kIndex;
-    progress_->taken.store(slots_[front_].generation, std::memory_order_release);
+    seen_ = &slots_[front_];
+    progress_->taken.store(seen_->generation, std::memory_order_release);
     return true;
   }
   /// After the compute() that ran with what take() had said is new.
   void mark_observed() noexcept {
-    progress_->observed.store(slots_[front_].generation, std::memory_order_release);
+    progress_->observed.store(seen_->generation, std::memory_order_release);
   }
+  /// Also for the controller while that lane does not run.
   [[nodiscard]] ParamsView view() const noexcept {
-    return {slots_[front_].values.get(), set_.type(), slots_[front_].generation};
+    return {seen_->values.get(), set_.type(), seen_->generation};
   }
   /// An update by the operator's own compute(). Allocates nothing where it succeeds; never waits.
   [[nodiscard]] expected<void, Error> submit(const ParamFieldDescriptor& field,
@@ -71,14 +73,25 @@ class ParamCell {
   [[nodiscard]] std::mutex& mutex() const noexcept { return progress_->mutex; }
   [[nodiscard]] OperatorParamValues capture_locked() const;
 
-  // The controller.
+  // The controller, for a restart of the operator. What its callbacks see from begin_restart() to
+  // end_restart() is a copy that only apply_deferred() and revert_deferred() change; the lane takes
+  // what they have made newest as it takes any other generation.
 
-  /// A restart that goes through `stage`, while the lane rests: what waits for it becomes the
-  /// newest generation, and the callbacks of the restart see it. True when something did.
+  /// The lane is being brought to rest for a restart from `from` on, which takes what waits if it
+  /// goes through the stages of all of that.
+  void expect_restart(LifecycleStage from);
+  /// That restart touches nothing: what waits waits on.
+  void forget_restart();
+  /// The lane rests. Callbacks see the newest values from now on.
+  void begin_restart(LifecycleStage from);
+  /// Before the callbacks of `stage`: what waited for it becomes the newest generation, and they
+  /// see it. True when something did.
   bool apply_deferred(LifecycleStage stage);
-  /// That restart failed and the old epoch goes on: the values are again those before it, as a new
-  /// generation, and the updates it took are rejected.
+  /// The candidate failed: the values are again those before it, as a new generation, and the
+  /// updates that the restart took are rejected.
   void revert_deferred();
+  /// The lane goes on.
+  void end_restart();
   /// After the lane was joined for good. What no compute() has run with is closed.
   void end() noexcept;
 
@@ -102,6 +115,11 @@ class ParamCell {
   [[nodiscard]] std::optional<ParamUpdateResult> read(std::span<const ParamAssignment> batch,
                                                       std::vector<Change>& changes,
                                                       bool& lifecycle) const;
+  /// Whether a restart from there takes what waits: all of it or nothing, as batches are.
+  [[nodiscard]] bool reaches_all_locked(LifecycleStage from) const noexcept;
+  /// What no restart has taken.
+  void wait_on_locked() noexcept;
+  void show_newest_locked() noexcept;
   [[nodiscard]] ParamUpdateResult defer_locked(std::vector<Change> changes, Record record);
   /// Writes the newest values, with the changes, into the updaters' object.
   void prepare_locked(std::span<const Change> changes) noexcept;
@@ -115,8 +133,10 @@ class ParamCell {
   std::vector<const ParamFieldDescriptor*> mutable_fields_{};
   std::array<Slot, 3> slots_{};
 
-  // Of the lane.
+  // Of the lane; of the controller while that rests.
   std::uint32_t front_{0};
+  const Slot* seen_{slots_.data()};  ///< What callbacks see: the front, or `shown_` in a restart.
+  Slot shown_{};
 
   // Between the two.
   alignas(64) std::atomic<std::uint32_t> middle_{1};
@@ -129,7 +149,8 @@ class ParamCell {
   Record dropped_by_lane_{};       ///< So that the lane need not free it.
   std::vector<Change> waiting_{};  ///< For a restart.
   Record waiting_record_{};
-  std::vector<Change> before_restart_{};
+  std::vector<Change> taken_by_restart_{};  ///< Those whose stage is still to come.
+  std::vector<Change> before_restart_{};    ///< What the others have replaced.
   Record restart_record_{};
 };
 

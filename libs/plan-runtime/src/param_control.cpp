@@ -9,13 +9,16 @@
 namespace weftline::runtime {
 namespace {
 
-/// The earliest stage that an admitted restart of the operator begins at.
+/// The earliest stage that an admitted restart which takes the operator along begins at.
 std::optional<LifecycleStage> restart_stage(const PlanRecords& plan, VertexId vertex) {
   std::optional<LifecycleStage> earliest;
   for (const RestartGrantRecord& grant : plan.lifecycle.restart_grants) {
-    if (grant.target != vertex || grant.disposition != LifecycleRestartDisposition::kAdmitted) {
-      continue;
-    }
+    if (grant.disposition != LifecycleRestartDisposition::kAdmitted) continue;
+    const auto closure = std::ranges::find(plan.lifecycle.restart_closures, grant.target,
+                                           &RestartClosureRecord::target);
+    const bool takes_it = closure != plan.lifecycle.restart_closures.end() &&
+                          std::ranges::find(closure->members, vertex) != closure->members.end();
+    if (!takes_it) continue;
     earliest = std::min(earliest.value_or(grant.effective_stage), grant.effective_stage);
   }
   return earliest;

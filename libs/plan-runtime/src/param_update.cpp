@@ -83,7 +83,10 @@ ParamUpdateState ParamUpdateRecord::current() const noexcept {
   // Before the progress: it no longer moves once this is set.
   const bool ended = progress->ended.load(std::memory_order_acquire);
   ParamUpdateState seen = state.load(std::memory_order_acquire);
-  if (seen == ParamUpdateState::kSubmitted) return ended ? ParamUpdateState::kClosed : seen;
+  const bool awaits_restart = seen == ParamUpdateState::kSubmitted ||
+                              seen == ParamUpdateState::kQuiescing ||
+                              seen == ParamUpdateState::kRestarting;
+  if (awaits_restart) return ended ? ParamUpdateState::kClosed : seen;
   if (seen != ParamUpdateState::kAccepted) return seen;
 
   const std::uint64_t own = generation.load(std::memory_order_acquire);

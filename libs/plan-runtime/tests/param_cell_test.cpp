@@ -244,14 +244,39 @@ TEST_CASE("a field that needs a restart waits for one that goes through its stag
   CHECK_FALSE(cell.take());
   const auto second = set(cell, "exposure", std::int64_t{6});
   CHECK(first.receipt.state() == ParamUpdateState::kSuperseded);
-  CHECK_FALSE(cell.apply_deferred(LifecycleStage::kStart));
+
+  // Too late a stage: it waits on.
+  cell.expect_restart(LifecycleStage::kStart);
   CHECK(second.receipt.state() == ParamUpdateState::kSubmitted);
+  cell.begin_restart(LifecycleStage::kStart);
+  CHECK_FALSE(cell.apply_deferred(LifecycleStage::kStart));
+  cell.end_restart();
+  CHECK(second.receipt.state() == ParamUpdateState::kSubmitted);
+
+  cell.expect_restart(LifecycleStage::kAllocate);
+  CHECK(second.receipt.state() == ParamUpdateState::kQuiescing);
+  cell.forget_restart();
+  CHECK(second.receipt.state() == ParamUpdateState::kSubmitted);
+  cell.expect_restart(LifecycleStage::kAllocate);
+  cell.end_restart();  // rejected before it began
+  CHECK(second.receipt.state() == ParamUpdateState::kSubmitted);
+
+  cell.begin_restart(LifecycleStage::kAllocate);
+  CHECK(second.receipt.state() == ParamUpdateState::kRestarting);
+  CHECK_FALSE(cell.apply_deferred(LifecycleStage::kAllocate));
+  CHECK(cell.view().as<Knobs>().exposure == 1);
   REQUIRE(cell.apply_deferred(LifecycleStage::kArm));
   CHECK(cell.view().as<Knobs>().exposure == 6);
   CHECK(cell.view().generation == 1);
+  CHECK_FALSE(cell.apply_deferred(LifecycleStage::kStart));
+  cell.end_restart();
   CHECK(second.receipt.generation() == 1);
+  CHECK(second.receipt.state() == ParamUpdateState::kAccepted);
+  REQUIRE(cell.take());
+  CHECK(cell.view().as<Knobs>().exposure == 6);
   CHECK(second.receipt.state() == ParamUpdateState::kPublished);
-  CHECK_FALSE(cell.apply_deferred(LifecycleStage::kArm));
+  cell.mark_observed();
+  CHECK(second.receipt.state() == ParamUpdateState::kObserved);
   const std::vector<ParamAssignment> mixed{{"gain", std::int64_t{7}},
                                            {"exposure", std::int64_t{8}}};
   CHECK(cell.update(mixed, {}).error->token == "PARAM_BATCH_MIXED");
@@ -260,11 +285,59 @@ TEST_CASE("a field that needs a restart waits for one that goes through its stag
 TEST_CASE("what a failed restart had taken is taken back") {
   ParamCell cell(weftline::ParamSet::given(Knobs{.exposure = 1}), options(LifecycleStage::kArm));
   const auto update = set(cell, "exposure", std::int64_t{5});
+  cell.begin_restart(LifecycleStage::kArm);
   REQUIRE(cell.apply_deferred(LifecycleStage::kArm));
   cell.revert_deferred();
   CHECK(update.receipt.state() == ParamUpdateState::kRejected);
   CHECK(cell.view().as<Knobs>().exposure == 1);
   CHECK(cell.view().generation == 2);
   cell.revert_deferred();
+  cell.end_restart();
+  CHECK(update.receipt.state() == ParamUpdateState::kRejected);
+  REQUIRE(cell.take());
+  CHECK(cell.view().as<Knobs>().exposure == 1);
   CHECK(cell.view().generation == 2);
+}
+
+TEST_CASE("a restart that fails before the stage has changed nothing") {
+  ParamCell cell(weftline::ParamSet::given(Knobs{.exposure = 1}), options(LifecycleStage::kArm));
+  const auto update = set(cell, "exposure", std::int64_t{5});
+  cell.begin_restart(LifecycleStage::kConfigure);
+  cell.revert_deferred();
+  CHECK_FALSE(cell.apply_deferred(LifecycleStage::kArm));
+  cell.end_restart();
+  CHECK(update.receipt.state() == ParamUpdateState::kRejected);
+  CHECK_FALSE(update.receipt.generation());
+  CHECK_FALSE(cell.take());
+}
+
+TEST_CASE("callbacks of a restart see the newest values, and what comes meanwhile is compute()'s") {
+  ParamCell cell(weftline::ParamSet::given(Knobs{}), options(LifecycleStage::kArm));
+  const auto before = set(cell, "gain", std::int64_t{7});
+  const auto exposed = set(cell, "exposure", std::int64_t{5});
+  cell.begin_restart(LifecycleStage::kArm);
+  CHECK(cell.view().as<Knobs>().gain == 7);
+  REQUIRE(cell.apply_deferred(LifecycleStage::kArm));
+  CHECK(before.receipt.state() == ParamUpdateState::kSuperseded);
+  const auto meanwhile = set(cell, "gain", std::int64_t{8});
+  CHECK(cell.view().as<Knobs>().gain == 7);
+  CHECK(cell.view().as<Knobs>().exposure == 5);
+  cell.end_restart();
+  CHECK(exposed.receipt.state() == ParamUpdateState::kSuperseded);
+  CHECK(activate(cell) == 8);
+  CHECK(cell.view().as<Knobs>().exposure == 5);
+  CHECK(meanwhile.receipt.state() == ParamUpdateState::kObserved);
+}
+
+TEST_CASE("an update that waits for a restart when the run ends is closed") {
+  ParamCell cell(weftline::ParamSet::given(Knobs{}), options(LifecycleStage::kArm));
+  const auto waiting = set(cell, "exposure", std::int64_t{5});
+  cell.begin_restart(LifecycleStage::kArm);
+  REQUIRE(cell.apply_deferred(LifecycleStage::kArm));
+  cell.end_restart();
+  const auto later = set(cell, "exposure", std::int64_t{6});
+  cell.expect_restart(LifecycleStage::kArm);
+  cell.end();
+  CHECK(waiting.receipt.state() == ParamUpdateState::kClosed);
+  CHECK(later.receipt.state() == ParamUpdateState::kClosed);
 }

@@ -25,7 +25,9 @@ enum class ParamUpdateStatus : std::uint8_t {
   kAcceptedNoChange,  ///< Good, but these were the values already: no new generation.
   kSubmitted,         ///< Not an answer of this version.
   kRejected,          ///< The batch is empty, or names a field twice.
-  kDeferred,          ///< Holds a lifecycle_mutable field: waits for the operator's next restart.
+  /// Of lifecycle_mutable fields: waits for a restart of the operator that begins with the stage of
+  /// each of them or an earlier one.
+  kDeferred,
   kUpdatesDisabled,   ///< The plan admits no restart that could take a lifecycle_mutable field.
   kOutOfBounds,       ///< Outside the range, or beyond the type.
   kValidationFailed,  ///< Not finite, none of the listed values, or a validator says no.
@@ -42,11 +44,12 @@ enum class ParamUpdateStatus : std::uint8_t {
 /// How far an update has come. kSubmitted, kAccepted, kQuiescing, kRestarting and kPublished may
 /// still change; the others are final.
 enum class ParamUpdateState : std::uint8_t {
-  kSubmitted = 0,     ///< Waits for a restart of its operator.
-  kRejected,          ///< Never took effect: the call refused it, or the restart was rolled back.
-  kAccepted,          ///< Waits for the operator's next activation.
-  kQuiescing,         ///< The restart that takes it waits for activations to end.
-  kRestarting,        ///< The restart that takes it is under way.
+  kSubmitted = 0,  ///< Waits for a restart of its operator.
+  kRejected,       ///< Never took effect: the call refused it, or the restart was rolled back.
+  kAccepted,       ///< Waits for the operator's next activation.
+  kQuiescing,      ///< The restart that takes it waits for activations to end.
+  /// The restart that takes it is under way. Callbacks of its stage and of later ones see it.
+  kRestarting,
   kAcceptedNoChange,  ///< Nothing had to change.
   kPublished,         ///< The operator has taken it; its compute() has not returned yet.
   kObserved,          ///< A compute() has run with exactly this generation.

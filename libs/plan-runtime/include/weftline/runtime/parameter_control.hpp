@@ -38,10 +38,13 @@ struct ParamAccess {
 /// allocates. Cheap to copy. It keeps what it needs to answer, and not the session: after the end
 /// of the run every update is kClosed, and snapshots and receipts stay readable.
 ///
-/// runtime_mutable fields only; each of them is a bool, a number, a duration or an enum. The values
-/// of one batch are seen together: compute() never runs with some of them. Between two activations
-/// any number of updates may come; compute() sees the newest, with all that was accepted before.
-/// A sensitive field can be updated; its value is in no message and no snapshot.
+/// runtime_mutable fields, from the next activation on; lifecycle_mutable(stage) fields, by the
+/// next restart that takes the operator along and goes through that stage. Each of them is a bool,
+/// a number, a duration or an enum. What waits for a restart is taken as a whole or not at all.
+/// Where the restart is rolled back, the values are those before it, as a new generation. The
+/// values of one batch are seen together: compute() never runs with some of them. Between two
+/// activations any number of updates may come; compute() sees the newest, with all that was
+/// accepted before. A sensitive field can be updated; its value is in no message and no snapshot.
 class ParameterControlHandle {
  public:
   /// Of no session: every update is kClosed.
