@@ -96,7 +96,8 @@ expected<void, Error> arm_triggers(SessionBuild& build) {
   WEFTLINE_TRY(build.resources.rates.publish(build.resources.edges, build.resources.pools));
   for (const auto& operation : build.resources.operators) {
     WEFTLINE_TRY(build.at(operation->record().path));
-    WEFTLINE_TRY(operation->arm());
+    WEFTLINE_TRY(operation->arm_source());
+    operation->start_trigger();
   }
   return {};
 }

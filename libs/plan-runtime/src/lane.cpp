@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "thread_placement.hpp"
 #include "weftline/core/time.hpp"
@@ -54,8 +55,7 @@ void Lane::launch(const std::optional<ThreadPlacement>& asked, bool core_for_eac
 void Lane::run() noexcept {
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // else every tick and poll is late by up to 50 us
-  LaneGate& gate = control_.gate();
-  while (gate.open() || gate.pass()) {
+  while (may_go_on()) {
     if (step_all()) continue;
     finished_ =
         std::ranges::all_of(members_, [](const OperatorRuntime* member) { return member->done(); });
@@ -66,9 +66,22 @@ void Lane::run() noexcept {
   static_cast<void>(::getrusage(RUSAGE_THREAD, &usage));
   voluntary_switches_.store(static_cast<std::uint64_t>(usage.ru_nvcsw), std::memory_order_relaxed);
   stepping_.store(nullptr, std::memory_order_relaxed);
-  gate.leave();
+  control_.gate().leave();
   ended_.store(true, std::memory_order_seq_cst);
   control_.controller().wake();
+}
+
+bool Lane::may_go_on() noexcept {
+  LaneGate& gate = control_.gate();
+  const OperatorRuntime* const asked = std::exchange(asked_, nullptr);
+  if (asked == nullptr && gate.open()) return true;
+  const std::int64_t began = trace_ != nullptr ? RealtimeClock{}.now_ns() : 0;
+  const bool goes_on = gate.pass([&] { return asked == nullptr || !asked->awaits_restart(); });
+  if (goes_on && trace_ != nullptr) {
+    trace_->record(
+        {.kind = TraceEventKind::kStand, .begin_ns = began, .end_ns = RealtimeClock{}.now_ns()});
+  }
+  return goes_on;
 }
 
 bool Lane::step_all() noexcept {
@@ -77,6 +90,10 @@ bool Lane::step_all() noexcept {
   for (OperatorRuntime* member : members_) {
     stepping_.store(&member->record(), std::memory_order_relaxed);
     progress = member->step() || progress;
+    if (member->awaits_restart()) {
+      asked_ = member;
+      return true;
+    }
     if (!control_.gate().open()) break;
   }
   return progress;

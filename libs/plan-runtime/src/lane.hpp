@@ -71,6 +71,8 @@ class Lane {
 
  private:
   void run() noexcept;
+  /// Between two activations; blocks while lanes stand. False when the lane has to end.
+  [[nodiscard]] bool may_go_on() noexcept;
   [[nodiscard]] bool step_all() noexcept;
   void wait_for_work() noexcept;
   [[nodiscard]] bool spin() noexcept;
@@ -92,6 +94,7 @@ class Lane {
   bool polls_sources_{false};  ///< Some member may have to be polled.
   WakeMode wake_mode_{WakeMode::kPark};
   int spin_rounds_{0};
+  const OperatorRuntime* asked_{nullptr};  ///< Has asked for a restart in the step before.
   bool finished_{false};
   Counter spin_wakes_{};
   std::atomic<const OperatorPlanRecord*> stepping_{nullptr};

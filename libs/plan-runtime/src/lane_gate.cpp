@@ -7,17 +7,6 @@ void LaneGate::wake_lanes() noexcept {
   for (Parker* lane : lanes_) lane->wake();
 }
 
-bool LaneGate::pass() noexcept {
-  std::unique_lock lock(mutex_);
-  if (paused()) {
-    --inside_;
-    quiet_.notify_all();
-    opened_.wait(lock, [this] { return !paused(); });
-    ++inside_;
-  }
-  return !stopping();
-}
-
 void LaneGate::enter() noexcept {
   const std::lock_guard lock(mutex_);
   ++inside_;

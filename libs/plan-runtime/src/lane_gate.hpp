@@ -40,8 +40,23 @@ class LaneGate {
   [[nodiscard]] bool stopping() const noexcept {
     return (word_.load(std::memory_order_seq_cst) & kStop) != 0;
   }
-  /// Between two activations: blocks while the gate is paused. False when the lane has to end.
-  [[nodiscard]] bool pass() noexcept;
+  /// Between two activations: blocks while the gate is paused, and until `ready()`, which turns
+  /// true before a resume(). False when the lane has to end.
+  template <class Ready>
+  [[nodiscard]] bool pass(const Ready& ready) noexcept {
+    std::unique_lock lock(mutex_);
+    const auto may_go = [&] { return stopping() || (!paused() && ready()); };
+    if (!may_go()) {
+      --inside_;
+      quiet_.notify_all();
+      opened_.wait(lock, may_go);
+      ++inside_;
+    }
+    return !stopping();
+  }
+  [[nodiscard]] bool pass() noexcept {
+    return pass([] { return true; });
+  }
   /// The lane's last call.
   void leave() noexcept;
 

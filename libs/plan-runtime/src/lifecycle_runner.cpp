@@ -19,7 +19,17 @@ std::string LifecycleRunner::place_of(VertexId member, LifecycleStage stage) con
 
 StageOutcome LifecycleRunner::call(VertexId member, LifecycleStage stage) noexcept {
   const CallbackWatch::Entry entry(watch_, place_of(member, stage));
-  return operators_[member.value]->run_stage(stage);
+  const std::int64_t began = RealtimeClock{}.now_ns();
+  StageOutcome outcome = operators_[member.value]->run_stage(stage);
+  // Not of one that has nothing for this stage.
+  if (trace_ != nullptr && outcome.status != LifecycleStatus::kSkipped) {
+    trace_->record({.kind = TraceEventKind::kStage,
+                    .vertex = member,
+                    .begin_ns = began,
+                    .end_ns = RealtimeClock{}.now_ns(),
+                    .value = static_cast<std::uint64_t>(stage)});
+  }
+  return outcome;
 }
 
 expected<void, RunDiagnostic> LifecycleRunner::forward(LifecycleStage stage,

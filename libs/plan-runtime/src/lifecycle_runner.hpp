@@ -9,6 +9,7 @@
 #include "callback_watch.hpp"
 #include "operator_runtime.hpp"
 #include "run_control.hpp"
+#include "trace_ring.hpp"
 
 namespace weftline::runtime {
 
@@ -17,13 +18,14 @@ namespace weftline::runtime {
 class LifecycleRunner {
  public:
   /// Operators by vertex id. A callback that fails in a way that may pass is called again, at most
-  /// `retries` times.
+  /// `retries` times. `trace` may be null.
   LifecycleRunner(std::span<const std::unique_ptr<OperatorRuntime>> operators, RunControl& control,
-                  CallbackWatch& watch, std::uint32_t retries)
+                  CallbackWatch& watch, std::uint32_t retries, TraceRing* trace)
       : operators_(operators),
         control_(control),
         watch_(watch),
         retries_(retries),
+        trace_(trace),
         reached_(operators.size()) {}
 
   /// Takes each member, in the order given, through one forward stage. Ends at the first that
@@ -51,6 +53,7 @@ class LifecycleRunner {
   RunControl& control_;
   CallbackWatch& watch_;
   const std::uint32_t retries_;
+  TraceRing* const trace_;
   std::vector<Reached> reached_;
 };
 

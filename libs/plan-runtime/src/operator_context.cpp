@@ -43,12 +43,28 @@ expected<void, Error> OperatorContext::submit_param(const ParamFieldDescriptor& 
   return params_->submit(field, value);
 }
 
+expected<LifecycleReceipt, Error> OperatorContext::ask_restart(
+    const RestartRequest& request) noexcept {
+  if (control_.stopping()) return weftline::fail(ErrorCode::kClosed, "RESTART_SESSION_ENDING");
+  if (desk_ == nullptr) return weftline::fail(ErrorCode::kNotSupported, "RESTART_DISABLED");
+  auto receipt = desk_->ask(vertex_, request);
+  if (receipt) control_.controller().wake();
+  return receipt;
+}
+
 expected<void, Error> OperatorContext::own(const ReadinessSourceRef& source) const {
   const auto& declared = spec_.sources();
   const std::uint32_t index = source.index();
-  if (source_ != nullptr && index < declared.size() && declared[index].ref == &source) return {};
-  return weftline::fail(ErrorCode::kInvalidArgument, "SOURCE_FOREIGN",
-                        "this operator's setup() has not declared that source");
+  const bool own = source_ != nullptr && index < declared.size() && declared[index].ref == &source;
+  if (!own) {
+    return weftline::fail(ErrorCode::kInvalidArgument, "SOURCE_FOREIGN",
+                          "this operator's setup() has not declared that source");
+  }
+  if (stage_ >= LifecycleStage::kArm) return {};
+  return weftline::fail(ErrorCode::kInvalidArgument, "SOURCE_BOUND_EARLY",
+                        "source " + source_->name() + " is bound in arm or start, not in " +
+                            std::string(lifecycle_stage_name(stage_)) +
+                            ", which a restart may leave out");
 }
 
 expected<NotificationSender, Error> OperatorContext::notification_sender(

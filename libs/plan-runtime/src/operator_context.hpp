@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <typeinfo>
@@ -26,7 +27,7 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
     StreamRef stream{};
     ClockRef clock;
     RunControl* control{nullptr};
-    /// Where this operator asks for restarts.
+    /// Where this operator asks for restarts. Null: it can't.
     RestartDesk* desk{nullptr};
     VertexId vertex{};
     /// Null: no rate is known.
@@ -43,6 +44,8 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
         clock_(options.clock),
         control_(*options.control),
         desk_(options.desk),
+        restart_boxes_(options.desk != nullptr ? options.desk->boxes_of(options.vertex)
+                                               : std::span<const RestartBox* const>()),
         vertex_(options.vertex),
         rate_control_(options.rates),
         rates_(options.rates != nullptr ? options.rates->of(options.vertex)
@@ -57,6 +60,10 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   void enter_stage(LifecycleStage stage) noexcept {
     stage_ = stage;
     failure_ = {};
+  }
+  /// Whether a restart that this operator has asked for is not over yet.
+  [[nodiscard]] bool awaits_restart() const noexcept {
+    return std::ranges::any_of(restart_boxes_, [](const RestartBox* box) { return !box->free(); });
   }
   /// What that callback gave to fail(); without a token when it did not.
   [[nodiscard]] Error take_failure() noexcept { return std::exchange(failure_, Error{}); }
@@ -89,6 +96,7 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   }
   expected<void, Error> submit_param(const ParamFieldDescriptor& field,
                                      const ParamScalar& value) noexcept override;
+  expected<LifecycleReceipt, Error> ask_restart(const RestartRequest& request) noexcept override;
 
   const OperatorSpec& spec_;
   const std::shared_ptr<Device> device_;
@@ -96,6 +104,7 @@ class OperatorContext final : public ExecutionContext, public LifecycleContext {
   const ClockRef clock_;
   RunControl& control_;
   RestartDesk* const desk_;
+  const std::span<const RestartBox* const> restart_boxes_;
   const VertexId vertex_;
   RateControl* const rate_control_;
   const std::span<const PortRatePlanRecord> rates_;

@@ -48,6 +48,10 @@ class OperatorProbe {
   // In the order of an activation.
 
   void begin() noexcept;
+  /// It is the first with that generation of the operator's parameters.
+  void take_params(std::uint64_t generation) noexcept {
+    note(TraceEventKind::kParams, 0, generation);
+  }
   /// The activation takes a sample. `stamp` is null unless the run keeps latencies.
   void receive(std::uint32_t input, std::uint64_t sequence, const FlowStamp* stamp) noexcept;
   /// Around Tensor::prepare_for_consumer(); the second with what the first returned.

@@ -31,13 +31,20 @@ void OperatorRuntime::exchange(OperatorInstance& other) noexcept {
   bind_ports();
 }
 
+void OperatorRuntime::reset_source() {
+  if (source_) source_->reset();
+}
+
 void OperatorRuntime::begin_epoch() noexcept {
   clear_inputs();
   for (const auto& output : outputs_) output->begin_epoch();
   held_ = false;
-  trigger_->start(clock_.now().timestamp_ns);
+  start_trigger();
 }
 
-void OperatorRuntime::forget(std::uint32_t port) noexcept { inputs_[port].clear(); }
+void OperatorRuntime::forget(std::uint32_t port) noexcept {
+  inputs_[port].clear();
+  trigger_->forget(inputs_[port]);
+}
 
 }  // namespace weftline::runtime

@@ -106,13 +106,15 @@ OperatorInstance OperatorRuntime::set_up(const OperatorPlanRecord& record,
   return instance;
 }
 
-expected<void, Error> OperatorRuntime::arm() noexcept {
-  if (source_) WEFTLINE_TRY(source_->arm());
+expected<void, Error> OperatorRuntime::arm_source() noexcept {
+  return source_ ? source_->arm() : expected<void, Error>{};
+}
+
+void OperatorRuntime::start_trigger() noexcept {
   decides_ = trigger_->decided_when_seen() ||
              std::ranges::any_of(record_.trigger.inputs,
                                  [this](std::uint32_t port) { return inputs_[port].imported(); });
   trigger_->start(clock_.now().timestamp_ns);
-  return {};
 }
 
 void OperatorRuntime::close_source() noexcept {
@@ -222,6 +224,7 @@ expected<void, Error> OperatorRuntime::compute(const Firing& firing) {
   activation.coalesced_ticks = firing.coalesced_ticks;
   if (record_.trigger.max_start_delay_ns) WEFTLINE_TRY(judge_start(activation));
   const bool new_params = params_ != nullptr && params_->take();
+  if (new_params && probe_ != nullptr) probe_->take_params(params_->view().generation);
   const ComputeScope::Inside inside(scope_);
   auto done = instance_.object->compute(context_);
   if (new_params) params_->mark_observed();

@@ -63,10 +63,11 @@ class OperatorRuntime final {
   [[nodiscard]] StageOutcome run_stage(LifecycleStage stage) noexcept {
     return call_stage(stage, *instance_.object, instance_.spec, context_);
   }
-  /// Ticks count from now, and sources can be bound no longer; an error names one that nobody has
-  /// bound.
-  [[nodiscard]] expected<void, Error> arm() noexcept;
-  /// Handles of its source answer that the run has ended. Before kStop.
+  /// Sources can be bound no longer; an error names one that nobody has bound.
+  [[nodiscard]] expected<void, Error> arm_source() noexcept;
+  /// Ticks count from now.
+  void start_trigger() noexcept;
+  /// Handles of its source answer that they are closed. Before kStop.
   void close_source() noexcept;
 
   // A restart, on the controller's thread while no lane runs.
@@ -76,6 +77,10 @@ class OperatorRuntime final {
   /// A fresh instance that has declared what the plan holds; bound to nothing.
   [[nodiscard]] expected<OperatorInstance, Error> make_candidate(
       const OperatorFactory& factory) const noexcept;
+  /// Nothing is bound to its source any more. After kStop.
+  void reset_source();
+  /// Null for an operator without parameters.
+  [[nodiscard]] ParamCell* params() noexcept { return params_; }
   /// Binds the ports to `other`, and gives back what they were bound to.
   void exchange(OperatorInstance& other) noexcept;
   /// Nothing that came or went before counts any more: see RestartRunner.
@@ -92,6 +97,8 @@ class OperatorRuntime final {
 
   /// Runs at most one activation. True when something was done.
   [[nodiscard]] bool step() noexcept;
+  /// Its lane must not go on before a restart that it has asked for is over.
+  [[nodiscard]] bool awaits_restart() const noexcept { return context_.awaits_restart(); }
   /// True when there is nothing left to do for this operator, discarding included.
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// When step() has to be called again though nothing wakes the lane; on the RealtimeClock.

@@ -2,10 +2,10 @@
 #include "restart_runner.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "guarded.hpp"
+#include "weftline/core/time.hpp"
 
 namespace weftline::runtime {
 namespace {
@@ -33,37 +33,59 @@ bool RestartRunner::serve() noexcept {
 
 void RestartRunner::run(RestartTransaction& transaction) noexcept {
   LaneGate& gate = resources_.control.gate();
-  const auto began = std::chrono::steady_clock::now();
+  const std::int64_t began = RealtimeClock{}.now_ns();
+  const Members members = closure_of(transaction);
   desk_.begin(transaction, epoch_ + 1);
+  for_params(members,
+             [&](ParamCell& cell) { cell.expect_restart(transaction.view.effective_stage); });
   if (!gate.pause()) {
+    for_params(members, [](ParamCell& cell) { cell.forget_restart(); });
     desk_.finish(transaction, State::kRejected, session_ending(), 0);
     return;
   }
   Outcome outcome;
   auto attempted = guarded("RESTART_THREW", [&]() -> expected<void, Error> {
-    outcome = attempt(transaction);
+    outcome = attempt(transaction, members);
     return {};
   });
   if (!attempted) {
     outcome = {State::kFailedStopped, transaction.place, std::move(attempted).error()};
   }
+  for_params(members, [](ParamCell& cell) { cell.end_restart(); });
   others_.clear();
   rebound_.clear();
   if (outcome.state == State::kCommitted) ++epoch_;
   if (outcome.state == State::kFailedStopped && !resources_.control.stopping()) {
     resources_.control.fail(outcome.place, outcome.error);
   }
-  gate.resume();
-  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
+  const std::int64_t ended = RealtimeClock{}.now_ns();
+  if (TraceRing* const trace =
+          resources_.observation ? resources_.observation->trace_of_controller() : nullptr) {
+    trace->record({.kind = TraceEventKind::kRestart,
+                   .vertex = transaction.target,
+                   .begin_ns = began,
+                   .end_ns = ended,
+                   .value = static_cast<std::uint64_t>(outcome.state)});
+  }
+  // Before lanes go on: one that has asked waits for that, and its operator may ask again.
   desk_.finish(transaction, outcome.state, std::move(outcome.error),
-               static_cast<std::uint64_t>(took.count()));
+               static_cast<std::uint64_t>(ended - began));
+  gate.resume();
 }
 
-RestartRunner::Outcome RestartRunner::attempt(RestartTransaction& transaction) {
+RestartRunner::Members RestartRunner::closure_of(const RestartTransaction& transaction) const {
   const auto& closures = resources_.plan.records().lifecycle.restart_closures;
-  const auto closure =
-      std::ranges::find(closures, transaction.target, &RestartClosureRecord::target);
-  const Members members = closure->members;
+  return std::ranges::find(closures, transaction.target, &RestartClosureRecord::target)->members;
+}
+
+template <class Call>
+void RestartRunner::for_params(Members members, const Call& call) {
+  for (const VertexId member : members) {
+    if (ParamCell* const cell = resources_.operators[member.value]->params()) call(*cell);
+  }
+}
+
+RestartRunner::Outcome RestartRunner::attempt(RestartTransaction& transaction, Members members) {
   const LifecycleStage from = transaction.view.effective_stage;
 
   if (auto checked = check(members); !checked) {
@@ -80,6 +102,7 @@ RestartRunner::Outcome RestartRunner::attempt(RestartTransaction& transaction) {
   // A callback that can't take down what it has built has failed the run.
   if (resources_.control.stopping()) return {State::kFailedStopped, {}, session_ending()};
   desk_.advance(transaction, State::kStarting);
+  for_params(members, [&](ParamCell& cell) { cell.begin_restart(from); });
   exchange(members);
   if (auto up = bring_up(members, from); !up) return roll_back(members, from, up.error());
   if (auto rebound = rebind_imports(); !rebound) {
@@ -93,11 +116,6 @@ RestartRunner::Outcome RestartRunner::attempt(RestartTransaction& transaction) {
 expected<void, Error> RestartRunner::check(Members members) {
   for (const VertexId member : members) {
     const OperatorRuntime& operation = *resources_.operators[member.value];
-    if (!operation.record().sources.empty()) {
-      return fail(ErrorCode::kNotSupported, "RESTART_SOURCE_UNSUPPORTED",
-                  operation.record().path +
-                      " waits on a readiness source, and this version binds none again");
-    }
     if (operation.restartable()) continue;
     return fail(ErrorCode::kClosed, "RESTART_TARGET_FINISHED",
                 operation.record().path +
@@ -128,6 +146,8 @@ expected<void, RunDiagnostic> RestartRunner::make_candidates(Members members) {
 }
 
 void RestartRunner::take_down(Members members, LifecycleStage from) noexcept {
+  // What is outside hears of the end first.
+  for (const VertexId member : members) resources_.operators[member.value]->close_source();
   // Callbacks may have queued device work, and those that take down may free what it uses.
   resources_.synchronize_streams();
   resources_.lifecycle->stop(members);
@@ -137,9 +157,18 @@ void RestartRunner::take_down(Members members, LifecycleStage from) noexcept {
 }
 
 expected<void, RunDiagnostic> RestartRunner::bring_up(Members members, LifecycleStage from) {
+  for (const VertexId member : members) resources_.operators[member.value]->reset_source();
   for (auto stage = static_cast<std::uint8_t>(from);
        is_lifecycle_forward_stage(static_cast<LifecycleStage>(stage)); ++stage) {
-    WEFTLINE_TRY(resources_.lifecycle->forward(static_cast<LifecycleStage>(stage), members));
+    const auto now = static_cast<LifecycleStage>(stage);
+    for_params(members, [&](ParamCell& cell) { cell.apply_deferred(now); });
+    WEFTLINE_TRY(resources_.lifecycle->forward(now, members));
+  }
+  for (const VertexId member : members) {
+    OperatorRuntime& operation = *resources_.operators[member.value];
+    if (auto armed = operation.arm_source(); !armed) {
+      return make_unexpected(RunDiagnostic{operation.record().path, std::move(armed).error()});
+    }
   }
   return {};
 }
@@ -157,6 +186,7 @@ RestartRunner::Outcome RestartRunner::roll_back(Members members, LifecycleStage 
   };
   if (resources_.control.stopping()) return failed();
   take_down(members, from);
+  for_params(members, [](ParamCell& cell) { cell.revert_deferred(); });
   exchange(members);
   if (resources_.control.stopping() || !bring_up(members, from)) return failed();
   return {State::kRolledBack, std::move(why.place), std::move(why.error)};

@@ -20,7 +20,8 @@ namespace weftline::runtime {
 /// those queued for the closure and those that it has emitted. What operators remember of samples
 /// outside their queues is forgotten: by the closure of all its inputs, by consumers of what the
 /// closure emits. Numbers of its outputs' samples begin at 0 again, and its clock triggers' phases
-/// with the new start.
+/// with the new start. Handles of its readiness sources are closed, and bound anew. Updates of
+/// lifecycle_mutable parameters that wait take effect with their stage.
 ///
 /// A closure that can't go up goes down again, and what ran before goes up in its place, once; the
 /// old instances are kept until then. An import that feeds the closure is given to its next
@@ -42,7 +43,10 @@ class RestartRunner {
   using Members = std::span<const VertexId>;
 
   void run(RestartTransaction& transaction) noexcept;
-  [[nodiscard]] Outcome attempt(RestartTransaction& transaction);
+  [[nodiscard]] Members closure_of(const RestartTransaction& transaction) const;
+  template <class Call>
+  void for_params(Members members, const Call& call);
+  [[nodiscard]] Outcome attempt(RestartTransaction& transaction, Members members);
   /// Changes nothing.
   [[nodiscard]] expected<void, Error> check(Members members);
   [[nodiscard]] expected<void, RunDiagnostic> make_candidates(Members members);

@@ -197,6 +197,17 @@ void print_boundaries(std::string& out, const PlanRecords& plan, const RunCounte
   imports.print(out);
 }
 
+void print_restarts(std::string& out, const RestartCounters& restarts) {
+  const std::uint64_t all = restarts.committed + restarts.rolled_back + restarts.failed_stopped +
+                            restarts.rejected + restarts.coalesced;
+  if (all == 0) return;
+  Table table({"restarts", "rolled back", "failed", "rejected", "taken along", "last took"});
+  table.add({number(restarts.committed), number(restarts.rolled_back),
+             number(restarts.failed_stopped), number(restarts.rejected), number(restarts.coalesced),
+             duration(static_cast<std::int64_t>(restarts.last_duration_ns))});
+  table.print(out);
+}
+
 void print_paths(std::string& out, const PlanRecords& plan, const RunCounters& counters) {
   Table table(with_heads({"from source to sink", "samples"}, true));
   for (const PathCounters& path : counters.paths) {
@@ -307,6 +318,15 @@ JsonValue json(const PlanRecords& plan, const ImportCounters& import) {
                            {"state", import_state_name(import.state)}};
 }
 
+JsonValue json(const RestartCounters& restarts) {
+  return JsonValue::Object{{"coalesced", restarts.coalesced},
+                           {"committed", restarts.committed},
+                           {"failed_stopped", restarts.failed_stopped},
+                           {"last_duration_ns", restarts.last_duration_ns},
+                           {"rejected", restarts.rejected},
+                           {"rolled_back", restarts.rolled_back}};
+}
+
 JsonValue json(const PlanRecords& plan, const PathCounters& path) {
   return JsonValue::Object{{"latency", json(std::optional(path.latency))},
                            {"sink", path_of(plan, path.sink)},
@@ -331,6 +351,7 @@ std::string render_run_counters(const PlanRecords& plan, const RunCounters& coun
   print_pools(out, plan, counters);
   print_lanes(out, plan, counters);
   print_boundaries(out, plan, counters);
+  print_restarts(out, counters.restarts);
   return out;
 }
 
@@ -347,6 +368,7 @@ std::string run_counters_json(const PlanRecords& plan, const RunCounters& counte
                                      {"paths", array(plan, counters.paths)},
                                      {"pools", array(plan, counters.pools)},
                                      {"read_at_ns", counters.read_at.timestamp_ns},
+                                     {"restarts", json(counters.restarts)},
                                      {"schema", kRunCountersSchema},
                                      {"version", kRunCountersVersion}})
       .dump();

@@ -65,6 +65,7 @@ RunObservation::RunObservation(const PlanRecords& plan, const ObserveOptions& op
     for (std::size_t lane = 0; lane < plan.execution_partitions.size(); ++lane) {
       traces_.push_back(std::make_unique<TraceRing>(options.trace_events));
     }
+    controller_trace_ = std::make_unique<TraceRing>(options.trace_events);
   }
   for (const OperatorPlanRecord& record : plan.operators) {
     OperatorProbe::Options probe{.vertex = record.id,
@@ -102,6 +103,9 @@ RunTrace RunObservation::trace() const {
     trace.lanes.emplace_back();
     trace.lanes.back().partition = plan_.execution_partitions[lane].id;
     trace.lanes.back().overwritten = traces_[lane]->read(trace.lanes.back().events);
+  }
+  if (controller_trace_) {
+    trace.controller.overwritten = controller_trace_->read(trace.controller.events);
   }
   return trace;
 }

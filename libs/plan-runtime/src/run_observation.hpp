@@ -25,6 +25,8 @@ class RunObservation {
   [[nodiscard]] TraceRing* trace_of(PartitionId lane) noexcept {
     return traces_.empty() ? nullptr : traces_[lane.value].get();
   }
+  /// What the controller does; null unless the run is traced.
+  [[nodiscard]] TraceRing* trace_of_controller() noexcept { return controller_trace_.get(); }
   /// Whether samples carry a FlowStamp.
   [[nodiscard]] bool stamps_samples() const noexcept { return stamps_samples_; }
 
@@ -36,6 +38,7 @@ class RunObservation {
   const PlanRecords& plan_;
   const bool stamps_samples_;
   std::vector<std::unique_ptr<TraceRing>> traces_{};
+  std::unique_ptr<TraceRing> controller_trace_{};
   std::vector<std::unique_ptr<OperatorProbe>> probes_{};
 };
 

@@ -21,14 +21,28 @@ class ChromeTrace {
       metadata("thread_name", lane_track(lane.partition),
                "lane " + plan_.execution_partitions[lane.partition.value].name);
     }
+    metadata("thread_name", controller_track(), "controller");
     for (const auto& stream : plan_.cuda_compute_streams) {
       metadata("thread_name", stream_track(stream.id.value),
                "stream " + std::to_string(stream.id.value) + " of " + stream.device.to_string());
     }
   }
 
-  void add(PartitionId lane, const TraceEvent& event) {
-    const std::uint32_t track = lane_track(lane);
+  void add_of_lane(PartitionId lane, const TraceEvent& event) { add(lane_track(lane), event); }
+  void add_of_controller(const TraceEvent& event) { add(controller_track(), event); }
+
+  [[nodiscard]] std::string finish(const RunTrace& trace) {
+    text_ += "],\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten\":{";
+    for (const LaneTrace& lane : trace.lanes) {
+      append_json_string(text_, plan_.execution_partitions[lane.partition.value].name);
+      text_ += ':' + std::to_string(lane.overwritten) + ',';
+    }
+    text_ += "\"(controller)\":" + std::to_string(trace.controller.overwritten) + "}}}\n";
+    return std::move(text_);
+  }
+
+ private:
+  void add(std::uint32_t track, const TraceEvent& event) {
     switch (event.kind) {
       case TraceEventKind::kActivation:
         slice(track, "activation", plan_.operators[event.vertex.value].path, event);
@@ -62,29 +76,40 @@ class ChromeTrace {
       case TraceEventKind::kPark:
         slice(track, "park", event.value != 0 ? "parked, woken" : "parked", event);
         break;
+      case TraceEventKind::kStand:
+        slice(track, "restart", "stood still", event);
+        break;
+      case TraceEventKind::kParams:
+        moment(track, "parameters", "parameters of " + plan_.operators[event.vertex.value].path,
+               event, "generation");
+        break;
+      case TraceEventKind::kStage:
+        slice(track, "stage",
+              plan_.operators[event.vertex.value].path + "." +
+                  std::string(lifecycle_stage_name(static_cast<LifecycleStage>(event.value))),
+              event);
+        break;
+      case TraceEventKind::kRestart:
+        slice(track, "restart",
+              "restart " + plan_.operators[event.vertex.value].path + ": " +
+                  std::string(lifecycle_transaction_state_name(
+                      static_cast<LifecycleTransactionState>(event.value))),
+              event);
+        break;
     }
   }
 
-  [[nodiscard]] std::string finish(const RunTrace& trace) {
-    text_ += "],\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten\":{";
-    for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-      if (lane > 0) text_ += ',';
-      append_json_string(text_, plan_.execution_partitions[trace.lanes[lane].partition.value].name);
-      text_ += ':' + std::to_string(trace.lanes[lane].overwritten);
-    }
-    text_ += "}}}\n";
-    return std::move(text_);
-  }
-
- private:
   [[nodiscard]] static PortRef port(const TraceEvent& event) noexcept {
     return {event.vertex, event.port};
   }
   [[nodiscard]] static std::uint32_t lane_track(PartitionId lane) noexcept {
     return lane.value + 1;
   }
+  [[nodiscard]] std::uint32_t controller_track() const noexcept {
+    return static_cast<std::uint32_t>(plan_.execution_partitions.size() + 1);
+  }
   [[nodiscard]] std::uint32_t stream_track(std::uint64_t stream) const noexcept {
-    return static_cast<std::uint32_t>(plan_.execution_partitions.size() + 1 + stream);
+    return controller_track() + 1 + static_cast<std::uint32_t>(stream);
   }
 
   void begin(std::string_view phase, std::uint32_t track, std::string_view name) {
@@ -148,8 +173,9 @@ std::string chrome_trace_json(const PlanRecords& plan, const RunTrace& trace) {
   ChromeTrace chrome(plan);
   chrome.name_tracks(trace);
   for (const LaneTrace& lane : trace.lanes) {
-    for (const TraceEvent& event : lane.events) chrome.add(lane.partition, event);
+    for (const TraceEvent& event : lane.events) chrome.add_of_lane(lane.partition, event);
   }
+  for (const TraceEvent& event : trace.controller.events) chrome.add_of_controller(event);
   return chrome.finish(trace);
 }
 

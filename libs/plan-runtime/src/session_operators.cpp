@@ -133,7 +133,8 @@ expected<void, Error> make_operators(SessionBuild& build) {
     session.operators[source.vertex.value]->output(source.port).connect(*session.exports[index]);
   }
   session.lifecycle = std::make_unique<LifecycleRunner>(
-      session.operators, session.control, session.watch, session.options.lifecycle_retries);
+      session.operators, session.control, session.watch, session.options.lifecycle_retries,
+      session.observation ? session.observation->trace_of_controller() : nullptr);
   return {};
 }
 

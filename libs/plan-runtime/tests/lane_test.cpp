@@ -94,7 +94,7 @@ TEST_CASE("a lane that waits for a slot fails the run when the slot's device has
        &lane.parker()});
 
   REQUIRE_FALSE(source.run_stage(LifecycleStage::kStart).failed());
-  REQUIRE(source.arm());
+  source.start_trigger();
   lane.launch({}, false);
   lane.start();
   CHECK(testing::eventually([&] { return source.output(0).refused_loans() == 1; }));

@@ -89,6 +89,14 @@ TEST_CASE("counters are tables by names, and slots say who has them and for how 
   CHECK(contains(render_run_counters(plan, counters),
                  "by contract  skipped  late  timed out  passed over  reused\n"
                  "detect             0    12          0          345       0\n\n"));
+  CHECK_FALSE(contains(text, "restarts"));
+
+  counters.restarts = {.committed = 3, .rejected = 2, .last_duration_ns = 1'500'000};
+  text = render_run_counters(plan, counters);
+  INFO(text);
+  CHECK(contains(text,
+                 "restarts  rolled back  failed  rejected  taken along  last took\n"
+                 "3                   0       0         2            0     1.5 ms\n"));
 
   for (auto& op : counters.operators) op.compute.emplace();
   counters.operators[1].compute = LatencySummary{.count = 3, .p50_ns = 950, .max_ns = 12'000'000};
@@ -108,6 +116,7 @@ TEST_CASE("counters are canonical JSON by names, and null where nobody kept late
   RunCounters counters = counters_of(plan);
   counters.edges[0].latency = LatencySummary{.count = 2, .p50_ns = 10};
   counters.operators[2].reused = 8;
+  counters.restarts.rolled_back = 5;
   const std::string text = run_counters_json(plan, counters);
   const auto parsed = parse_json(text);
   REQUIRE(parsed.has_value());
@@ -122,6 +131,7 @@ TEST_CASE("counters are canonical JSON by names, and null where nobody kept late
   const auto& operators = *parsed->find("operators")->as_array();
   CHECK(*operators.at(2).find("reused")->as_uint() == 8);
   CHECK(*operators.at(2).find("skipped")->as_uint() == 0);
+  CHECK(*parsed->find("restarts")->find("rolled_back")->as_uint() == 5);
   const auto& held = *parsed->find("pools")->as_array()->at(0).find("held")->as_array();
   CHECK(*held.at(0).find("holders")->as_array()->at(0).find("place")->as_string() == "consumer");
 }
@@ -179,6 +189,20 @@ TEST_CASE("a trace is JSON with a track for each lane, and an arrow for each sam
   add(TraceEventKind::kReceive, 1, 2'100, 2'100, 8);
   add(TraceEventKind::kActivation, 1, 2'100, 2'200, 0);
   add(TraceEventKind::kPark, VertexId::kInvalid, 2'300, 9'000, 1);
+  add(TraceEventKind::kStand, VertexId::kInvalid, 9'000, 9'500, 0);
+  add(TraceEventKind::kParams, 1, 9'600, 9'600, 12);
+  trace.controller.events = {
+      {.kind = TraceEventKind::kStage,
+       .vertex = VertexId{1},
+       .begin_ns = 9'100,
+       .end_ns = 9'200,
+       .value = static_cast<std::uint64_t>(LifecycleStage::kAllocate)},
+      {.kind = TraceEventKind::kRestart,
+       .vertex = VertexId{1},
+       .begin_ns = 9'000,
+       .end_ns = 9'400,
+       .value = static_cast<std::uint64_t>(LifecycleTransactionState::kRolledBack)}};
+  trace.controller.overwritten = 6;
   const std::string text = chrome_trace_json(plan, trace);
   const auto parsed = parse_json(text, {.decimals = true});
   INFO(text);
@@ -195,6 +219,13 @@ TEST_CASE("a trace is JSON with a track for each lane, and an arrow for each sam
   CHECK(contains(text, "\"name\":\"camera\",\"cat\":\"activation\",\"ts\":1.000,\"dur\":1.001"));
   CHECK(contains(text, "\"name\":\"parked, woken\""));
   CHECK(contains(text, "\"name\":\"lane main\""));
+  CHECK(contains(text, "\"tid\":1,\"name\":\"stood still\",\"cat\":\"restart\""));
+  CHECK(contains(text,
+                 "\"name\":\"parameters of detect\",\"cat\":\"parameters\",\"ts\":9.600,"
+                 "\"s\":\"t\",\"args\":{\"generation\":12}"));
+  CHECK(contains(text, "\"tid\":2,\"name\":\"detect.allocate\",\"cat\":\"stage\""));
+  CHECK(contains(text, "\"tid\":2,\"name\":\"restart detect: rolled_back\",\"cat\":\"restart\""));
+  CHECK(*parsed->find("otherData")->find("overwritten")->find("(controller)")->as_uint() == 6);
   CHECK(*parsed->find("otherData")->find("overwritten")->find("main")->as_uint() == 4);
   CHECK(parse_json(chrome_trace_json(plan, {})).has_value());
 }

@@ -75,6 +75,50 @@ class Beacon final : public Operator<> {
   }
 };
 
+/// Sums up, and asks to begin anew when the sum is beyond a limit.
+class Resetting final : public Operator<> {
+ public:
+  Input<std::int64_t> in;
+  Output<std::int64_t> out;
+  void setup(OperatorSpec& spec) override {
+    spec.input(in, "in");
+    spec.output(out, "out");
+  }
+  [[nodiscard]] Contract contract() const override { return Contract().trigger(OnEach{in}); }
+  expected<void, Error> compute(ExecutionContext& context) override {
+    WEFTLINE_ASSIGN(const auto sample, in.receive());
+    sum_ += sample.data;
+    WEFTLINE_TRY(out.emit(sum_));
+    if (sum_ < 5) return {};
+    const auto asked = context.request_restart({.reason = "beyond 5"});
+    return asked ? expected<void, Error>{} : make_unexpected(asked.error());
+  }
+
+ private:
+  std::int64_t sum_{0};
+};
+
+/// Asks for its restart at its first tick.
+class Rephased final : public Operator<> {
+ public:
+  explicit Rephased(std::shared_ptr<int> instances) : instances_(std::move(instances)) {}
+  Output<std::int64_t> out;
+  void setup(OperatorSpec& spec) override { spec.output(out, "out"); }
+  [[nodiscard]] Contract contract() const override {
+    return Contract().trigger(OnClock{10ms, 4ms});
+  }
+  void start(LifecycleContext&) override { ++*instances_; }
+  expected<void, Error> compute(ExecutionContext& context) override {
+    WEFTLINE_TRY(out.emit(context.activation_time().timestamp_ns / 1'000'000));
+    if (*instances_ > 1) return {};
+    const auto asked = context.request_restart();
+    return asked ? expected<void, Error>{} : make_unexpected(asked.error());
+  }
+
+ private:
+  const std::shared_ptr<int> instances_;
+};
+
 /// Pairs what was captured within 5 ms.
 class Pair final : public Operator<> {
  public:
@@ -295,5 +339,40 @@ TEST_CASE("what is missing or given twice is refused by name") {
     REQUIRE(run->diagnostics.size() == 1);
     CHECK(run->diagnostics[0].place == "feed-in");
     CHECK(run->diagnostics[0].error.token == "HARNESS_TENSOR_SIZE");
+  }
+}
+
+TEST_CASE("an operator that may restart itself begins anew, and gets what is still to come") {
+  OperatorTestHarness<Resetting> harness;
+  harness.permit_restart({.from_stage = LifecycleStage::kConfigure})
+      .feed(&Resetting::in, {1, 2, 3, 4, 5, 1, 1})
+      .collect(&Resetting::out);
+  const auto run = harness.run();
+  REQUIRE(run);
+  CHECK(run->termination == RunTermination::kCompleted);
+  CHECK(run->diagnostics.empty());
+  CHECK(values_of(harness.collected(&Resetting::out)) ==
+        std::vector<std::int64_t>{1, 3, 6, 4, 9, 1, 2});
+}
+
+TEST_CASE("an operator without that permission is refused") {
+  OperatorTestHarness<Resetting> harness;
+  harness.feed(&Resetting::in, {7}).collect(&Resetting::out);
+  const auto run = harness.run();
+  REQUIRE(run);
+  CHECK(run->termination == RunTermination::kFailed);
+  REQUIRE(run->diagnostics.size() == 1);
+  CHECK(run->diagnostics[0].error.token == "RESTART_DISABLED");
+}
+
+TEST_CASE("the clock waits for a restart, so ticks after it are the same each time") {
+  for (int round = 0; round < 30; ++round) {
+    OperatorTestHarness<Rephased> harness(std::make_shared<int>(0));
+    harness.permit_restart().collect(&Rephased::out);
+    const auto run = harness.run({.until = 40ms, .step = 1ms});
+    REQUIRE(run);
+    CHECK(run->termination == RunTermination::kStopped);
+    CHECK(values_of(harness.collected(&Rephased::out)) ==
+          std::vector<std::int64_t>{4, 8, 18, 28, 38});
   }
 }

@@ -38,7 +38,8 @@ class Doorbell {
       : channel_(std::move(channel)) {}
 
   /// Raises the doorbell's count to `count`; one that is not beyond it changes nothing and wakes
-  /// nobody. kClosed (SOURCE_CLOSED) after the run. Lock-free, allocates nothing; a system call
+  /// nobody; the count begins with 0 at each start. kClosed (SOURCE_CLOSED) once the operator has
+  /// ended or begun anew. Lock-free, allocates nothing; a system call
   /// only when the lane sleeps.
   expected<void, Error> ring(std::uint64_t count) noexcept { return channel_->ring(count); }
 

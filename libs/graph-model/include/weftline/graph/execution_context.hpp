@@ -9,6 +9,7 @@
 #include "weftline/graph/activation.hpp"
 #include "weftline/graph/cancellation.hpp"
 #include "weftline/graph/doorbell.hpp"
+#include "weftline/graph/lifecycle_receipt.hpp"
 #include "weftline/graph/lifecycle_spec.hpp"
 #include "weftline/graph/notification_sender.hpp"
 #include "weftline/graph/param_ref.hpp"
@@ -87,11 +88,35 @@ class ExecutionContext {
   }
   /// Ends the whole run successfully once this activation has returned, without draining.
   virtual void request_success() noexcept = 0;
+  /// Asks for a restart of this operator, or of another one that the graph lets it restart
+  /// (`Graph::grant_restart()`), with all that starts after it. Returns at once: waits for nobody,
+  /// allocates nothing; a system call only where the controller's thread sleeps.
+  ///
+  /// The restart takes place once this activation has returned, on the controller's thread. Until
+  /// it is over, or was refused, nothing more runs on this operator's lane: its next activation,
+  /// which may be another instance's, finds the receipt's state final.
+  ///
+  /// Refused at once, with a code and a token: RESTART_DISABLED (the plan has no transactions),
+  /// RESTART_TARGET_UNKNOWN, RESTART_NOT_GRANTED, RESTART_STAGE_INVALID (no forward stage),
+  /// RESTART_STAGE_NOT_ADMITTED (earlier than the grant's), RESTART_ALREADY_PENDING
+  /// (kBackpressured: this activation has asked for it), RESTART_PENDING_FULL (kResourceExhausted:
+  /// max_pending_requests wait), RESTART_SESSION_ENDING (kClosed). What is refused when its turn
+  /// comes (LifecycleControlHandle::request_restart() has the list) touches nothing; the receipt
+  /// says why, and this operator goes on.
+  ///
+  /// The receipt may be read here, by the next activation, or by any other thread: that is cold (a
+  /// lock, copies of text). Waiting for it in a callback never ends before the deadline. Where the
+  /// restart begins with kConfigure this instance is destroyed, so what is to see the outcome is
+  /// kept elsewhere.
+  expected<LifecycleReceipt, Error> request_restart(const RestartRequest& request = {}) noexcept {
+    return ask_restart(request);
+  }
 
  private:
   [[nodiscard]] virtual ParamsView params_view() const noexcept = 0;
   virtual expected<void, Error> submit_param(const ParamFieldDescriptor& field,
                                              const ParamScalar& value) noexcept = 0;
+  virtual expected<LifecycleReceipt, Error> ask_restart(const RestartRequest& request) noexcept = 0;
 };
 
 /// What `start()`, `stop()` and the other callbacks of lifecycle stages may ask for. Valid during
@@ -126,10 +151,12 @@ class LifecycleContext {
   /// armed). Choosing again replaces the choice. Cold; allocates.
   virtual expected<void, Error> select_rate(const OutputPort& output, Rate rate) = 0;
 
-  // What makes the operator's readiness source ready. Said before the operator runs: an operator
-  // that waits for a source which nobody holds or bound does not start (SOURCE_UNBOUND). A source
-  // of another operator, or a call that comes later, is kInvalidArgument (SOURCE_FOREIGN,
-  // SOURCE_BOUND_LATE).
+  // What makes the operator's readiness source ready. Said in kArm or start(), the first time and
+  // in each restart anew: an operator that waits for a source which nobody holds or bound does not
+  // start (SOURCE_UNBOUND). A source of another operator, or a call that comes earlier or later, is
+  // kInvalidArgument (SOURCE_FOREIGN, SOURCE_BOUND_EARLY, SOURCE_BOUND_LATE). When the operator is
+  // restarted its handles are closed for good before kStop, and what they have made ready and no
+  // activation has had is forgotten.
 
   /// One more sender. kResourceExhausted (SOURCE_SENDERS_EXHAUSTED) beyond the source's
   /// sender_reference_capacity().

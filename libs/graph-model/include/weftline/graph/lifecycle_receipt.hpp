@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,18 @@ struct LifecycleRestartOptions {
   /// a source that is bound in kArm.
   std::optional<LifecycleStage> from_stage{};
   std::string reason{};  ///< For people; kept in the receipt.
+};
+
+/// The longest reason that an operator can give, in bytes.
+inline constexpr std::size_t kMaximumRestartReason = 120;
+
+/// What an operator asks for in compute(). Holds nothing: it may be made of literals.
+struct RestartRequest {
+  std::string_view target{};  ///< An operator's path; empty: the one that asks.
+  /// As in LifecycleRestartOptions.
+  std::optional<LifecycleStage> from_stage{};
+  /// For people; the receipt keeps kMaximumRestartReason bytes of it.
+  std::string_view reason{};
 };
 
 /// How far a request has come. The last four are final.

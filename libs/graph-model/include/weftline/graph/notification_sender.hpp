@@ -27,7 +27,7 @@ class NotificationChannel {
   /// kResourceExhausted (SOURCE_SENDERS_EXHAUSTED) when as many as may be exist.
   expected<void, Error> add_sender() noexcept;
   void drop_sender() noexcept { senders_.fetch_sub(1, std::memory_order_relaxed); }
-  /// From now on notify() answers kClosed.
+  /// From now on notify() answers kClosed; one that is under way may still succeed, for nothing.
   void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
 
   // The lane.
@@ -61,8 +61,8 @@ class NotificationSender {
   ~NotificationSender();
 
   /// One activation more. kBackpressured (SOURCE_NOTIFICATIONS_FULL) when as many as the source's
-  /// capacity() are outstanding, kClosed (SOURCE_CLOSED) after the run. Lock-free, allocates
-  /// nothing; a system call only when the lane sleeps.
+  /// capacity() are outstanding, kClosed (SOURCE_CLOSED) once the operator has ended or begun anew.
+  /// Lock-free, allocates nothing; a system call only when the lane sleeps.
   expected<void, Error> notify() noexcept { return channel_->notify(); }
   /// Another one, for another thread. kResourceExhausted (SOURCE_SENDERS_EXHAUSTED) beyond the
   /// source's sender_reference_capacity().

@@ -115,7 +115,7 @@ struct RestartCounters {
   std::uint64_t committed{0};
   std::uint64_t rolled_back{0};
   std::uint64_t failed_stopped{0};
-  std::uint64_t rejected{0};
+  std::uint64_t rejected{0};  ///< Those that operators were refused on the spot, too.
   std::uint64_t coalesced{0};
   /// From the moment that lanes were asked to stand still until they went on, the last time that an
   /// operator was touched.

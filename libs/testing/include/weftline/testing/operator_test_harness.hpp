@@ -77,7 +77,8 @@ class OperatorTestHarness {
     graph_.use_device(device);
     return *this;
   }
-  /// Lets the operator restart itself, from this stage on at the earliest.
+  /// Lets the operator restart itself, from this stage on at the earliest
+  /// (ExecutionContext::request_restart()). The clock stands still until that is over.
   OperatorTestHarness& permit_restart(RestartGrantOptions grant = {}) {
     graph_.graph().grant_restart(operator_, operator_, grant);
     graph_.options().lifecycle_transactions.emplace();
