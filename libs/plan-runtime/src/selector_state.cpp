@@ -120,19 +120,23 @@ class BracketedWindowSelector final : public SelectorState {
     WEFTLINE_ASSIGN(const bool reaches_far, complete(queue, reference_ns));
     taking_ = false;
     const std::int64_t near_ns = before(reference_ns, lookbehind_ns_);
+    const std::int64_t far_ns = after(reference_ns, lookahead_ns_);
     while (held_.size() > 1 && capture_of(1) <= near_ns) queue.drop_front(held_);
     const bool reaches_near = !held_.empty() && capture_of(0) <= near_ns;
+    // Beyond the far end lies what an earlier reference, later in time, took.
+    const auto is_inside = [&](std::uint32_t index) {
+      const std::int64_t capture_ns = capture_of(index);
+      return capture_ns >= near_ns && capture_ns <= far_ns;
+    };
     std::uint32_t inside = 0;
-    for (std::uint32_t index = 0; index < held_.size(); ++index) {
-      if (capture_of(index) >= near_ns) ++inside;
-    }
+    for (std::uint32_t index = 0; index < held_.size(); ++index) inside += is_inside(index) ? 1 : 0;
     if (!reaches_near || !reaches_far || inside > max_samples_) {
       selected.reason = SelectionReason::kIncomplete;
       return {};
     }
     if (inside == 0) return {};
     for (std::uint32_t index = 0; index < held_.size(); ++index) {
-      if (capture_of(index) >= near_ns) selected.numbers.push_back(held_.number_of(index));
+      if (is_inside(index)) selected.numbers.push_back(held_.number_of(index));
     }
     selected.cache = &held_;
     selected.kept = true;

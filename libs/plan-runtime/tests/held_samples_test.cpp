@@ -13,10 +13,10 @@ namespace {
 EdgeSelectionRecord anchor(std::uint32_t open) {
   return {.reference_clock = ClockId{0}, .cache_capacity = open, .pending_cache = open};
 }
-EdgeSelectionRecord bracket() {
+EdgeSelectionRecord bracket(std::int64_t lookbehind_ns = 10) {
   return {.selector = InputSelectorKind::kBracketedWindow,
           .triggering = false,
-          .lookbehind_ns = 10,
+          .lookbehind_ns = lookbehind_ns,
           .lookahead_ns = 10,
           .missing = MissingDataKind::kAbsent,
           .max_selected_samples = 4,
@@ -68,4 +68,19 @@ TEST_CASE("what an activation has had is not counted as passed over when it is d
   for (const auto& input : replay.inputs().all()) input->clear();
   CHECK(replay.inputs()[0].passed_over() == 1);
   CHECK(replay.inputs()[1].passed_over() == 0);
+}
+
+TEST_CASE("a window has nothing from beyond its end, though the one before it reached farther") {
+  Replay replay(window(2), {}, {anchor(2), bracket(30)});
+  replay.start();
+  std::uint64_t sequence = 0;
+  for (const std::int64_t capture_ns : {30, 40, 38}) replay.arrive(0, {sequence++, capture_ns});
+  sequence = 0;
+  for (const std::int64_t capture_ns : {5, 15, 45, 50}) replay.arrive(1, {sequence++, capture_ns});
+  const auto first = replay.next();
+  REQUIRE(first.has_value());
+  CHECK(first->inputs[1].sequences == std::vector<std::uint64_t>{1, 2, 3});
+  const auto second = replay.next();
+  REQUIRE(second.has_value());
+  CHECK(second->inputs[1].sequences == std::vector<std::uint64_t>{1, 2});
 }

@@ -69,7 +69,8 @@ std::vector<ModelSample> BracketedWindowModel::select(ModelInput& input,
   const bool reaches_left = !held_.empty() && *held_.front().capture_ns <= left;
   std::vector<ModelSample> inside;
   for (const ModelSample& sample : held_) {
-    if (*sample.capture_ns >= left) inside.push_back(sample);
+    const bool is_inside = *sample.capture_ns >= left && *sample.capture_ns <= right;
+    if (is_inside) inside.push_back(sample);
   }
   if (!reaches_left || !reaches_right || inside.size() > max_samples_) return {};
   return inside;
