@@ -50,6 +50,9 @@ class OperatorRuntime final {
   explicit OperatorRuntime(Options options);
 
   [[nodiscard]] InputRuntime& input(std::uint32_t port) noexcept { return inputs_[port]; }
+  [[nodiscard]] const InputRuntime& input(std::uint32_t port) const noexcept {
+    return inputs_[port];
+  }
   [[nodiscard]] OutputRuntime& output(std::uint32_t port) noexcept { return *outputs_[port]; }
   [[nodiscard]] const PayloadOps& input_ops(std::uint32_t port) const noexcept {
     return *instance_.spec.inputs()[port].ops;

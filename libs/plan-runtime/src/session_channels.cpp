@@ -90,6 +90,25 @@ expected<void, Error> make_import(SessionBuild& build, const ImportEdgePlanRecor
   return {};
 }
 
+/// Null before it is made.
+ImportRuntime* import_of(SessionResources& resources, const ImportEdgePlanRecord& edge) {
+  const auto found = std::ranges::find(resources.imports, edge.endpoint_name,
+                                       [](const auto& made) { return made->name(); });
+  return found == resources.imports.end() ? nullptr : found->get();
+}
+
+/// Side inputs before triggers, as connect_outputs() has it.
+void connect_imports(SessionResources& resources) {
+  for (const bool side : {true, false}) {
+    for (std::size_t index = 0; index < resources.import_queues.size(); ++index) {
+      const ImportEdgePlanRecord& edge = resources.plan.records().import_edges[index];
+      const OperatorRuntime& target = *resources.operators[edge.target.vertex.value];
+      if (target.input(edge.target.port).is_side() != side) continue;
+      import_of(resources, edge)->connect(*resources.import_queues[index]);
+    }
+  }
+}
+
 }  // namespace
 
 expected<void, Error> make_exports(SessionBuild& build) {
@@ -111,12 +130,7 @@ expected<void, Error> make_imports(SessionBuild& build) {
   SessionResources& resources = build.resources;
   const auto& edges = build.plan().records().import_edges;
   for (const ImportEdgePlanRecord& edge : edges) {
-    auto import = std::ranges::find(resources.imports, edge.endpoint_name,
-                                    [](const auto& made) { return made->name(); });
-    if (import == resources.imports.end()) {
-      WEFTLINE_TRY(make_import(build, edge));
-      import = std::prev(resources.imports.end());
-    }
+    if (import_of(resources, edge) == nullptr) WEFTLINE_TRY(make_import(build, edge));
     const auto first =
         std::ranges::find(edges, edge.endpoint_name, &ImportEdgePlanRecord::endpoint_name);
     Lane& from = resources.lane_of(first->target);
@@ -130,9 +144,9 @@ expected<void, Error> make_imports(SessionBuild& build) {
         .depth = queue_depth(edge, ops.is_tensor),
         .producer = &from == &to ? nullptr : &from.parker(),
         .consumer = &from == &to ? nullptr : &to.parker()}));
-    (*import)->connect(*resources.import_queues.back());
     target.input(edge.target.port).connect_import(*resources.import_queues.back());
   }
+  connect_imports(resources);
   return {};
 }
 

@@ -24,6 +24,21 @@ std::vector<EdgeSelectionRecord> selections_of(const PlanRecords& plan,
   return selections;
 }
 
+/// Outputs push to their edges in this order: where one of them feeds a trigger and a side input of
+/// the same operator, the trigger must not be seen first.
+void connect_outputs(SessionResources& session) {
+  for (const bool side : {true, false}) {
+    for (std::size_t edge = 0; edge < session.edges.size(); ++edge) {
+      const PayloadEdgePlanRecord& record = session.plan.payload_edges()[edge];
+      const OperatorRuntime& target = *session.operators[record.target.vertex.value];
+      if (target.input(record.target.port).is_side() != side) continue;
+      session.operators[record.source.vertex.value]
+          ->output(record.source.port)
+          .connect(*session.edges[edge]);
+    }
+  }
+}
+
 /// A lane waits on a clock that somebody drives: each advance wakes it.
 void subscribe(Lane& lane, const OperatorRuntime& operation) {
   ClockDriver* const driver = operation.clock_driver();
@@ -155,11 +170,9 @@ expected<void, Error> make_edges(SessionBuild& build) {
         .producer = record.crosses_partitions ? &session.lane_of(record.source).parker() : nullptr,
         .consumer =
             record.crosses_partitions ? &session.lane_of(record.target).parker() : nullptr}));
-    session.operators[record.source.vertex.value]
-        ->output(record.source.port)
-        .connect(*session.edges.back());
     target.input(record.target.port).connect(*session.edges.back());
   }
+  connect_outputs(session);
   return {};
 }
 
