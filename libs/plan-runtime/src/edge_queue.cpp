@@ -7,36 +7,16 @@
 #include "weftline/tensor/tensor.hpp"
 
 namespace weftline::runtime {
-namespace {
-
-constexpr std::size_t kCellAlignment = 64;
-
-constexpr std::size_t round_up(std::size_t value, std::size_t step) noexcept {
-  return (value + step - 1) / step * step;
-}
-
-}  // namespace
-
-void EdgeQueue::FreeAligned::operator()(std::byte* memory) const noexcept {
-  ::operator delete[](memory, std::align_val_t{kCellAlignment});
-}
-
 EdgeQueue::EdgeQueue(const Options& options)
     : ops_(*options.ops),
       stealing_(options.policy == QueuePolicy::kDropOldest),
       stamped_(options.stamped),
       depth_(options.depth),
       arm_(options.arm),
+      cell_count_(std::max(options.depth, options.capacity) + (stealing_ ? 1 : 0)),
+      cells_(ops_, cell_count_, stamped_),
       producer_(options.producer),
       consumer_(options.consumer) {
-  value_offset_ = static_cast<std::uint32_t>(
-      round_up(kStampOffset + (stamped_ ? sizeof(FlowStamp) : 0), ops_.alignment));
-  stride_ = round_up(value_offset_ + ops_.size, kCellAlignment);
-  const std::uint32_t capacity = std::max(depth_, options.capacity);
-  cell_count_ = stealing_ ? capacity + 1 : capacity;
-  cells_.reset(static_cast<std::byte*>(
-      ::operator new[](stride_* cell_count_, std::align_val_t{kCellAlignment})));
-  std::fill_n(cells_.get(), stride_ * cell_count_, std::byte{0});  // no page fault later
   if (stealing_) {
     const std::uint64_t ring = std::bit_ceil(std::uint64_t{cell_count_});
     ring_mask_ = ring - 1;
@@ -91,8 +71,8 @@ void EdgeQueue::steal(std::uint64_t head) noexcept {
   // From the very head that was seen to be too far back: read again, it could be the tail by now. A
   // failed exchange means that the consumer took the sample: room all the same.
   if (!head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel)) return;
-  if (ops_.is_tensor) static_cast<const Tensor*>(value_in(number))->note_gone(arm_);
-  ops_.destroy(value_in(number));
+  if (ops_.is_tensor) static_cast<const Tensor*>(cells_.value(number))->note_gone(arm_);
+  ops_.destroy(cells_.value(number));
   free_.push_back(number);
   dropped_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -126,8 +106,8 @@ bool EdgeQueue::claim() noexcept {
     }
     claimed_ = head_cell_;
     // Both of the producer's cache lines at once: what a trigger looks at, and what is received.
-    __builtin_prefetch(cell(claimed_));
-    __builtin_prefetch(value_in(claimed_));
+    __builtin_prefetch(cells_.cell(claimed_));
+    __builtin_prefetch(cells_.value(claimed_));
     return true;
   }
   for (;;) {

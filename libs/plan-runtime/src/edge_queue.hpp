@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "cell_store.hpp"
 #include "flow_stamp.hpp"
 #include "parker.hpp"
 #include "weftline/core/sample.hpp"
@@ -74,15 +75,15 @@ class EdgeQueue {
             const FlowStamp* stamp = nullptr) noexcept {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint32_t number = stealing_ ? claim_cell(tail) : tail_cell_;
-    ::new (static_cast<void*>(cell(number))) SampleMetadata(metadata());
+    ::new (static_cast<void*>(cells_.metadata(number))) SampleMetadata(metadata());
     if (stamped_) {
-      ::new (static_cast<void*>(cell(number) + kStampOffset))
+      ::new (static_cast<void*>(cells_.stamp(number)))
           FlowStamp(stamp != nullptr ? *stamp : FlowStamp{});
     }
     if (move) {
-      ops_.move_construct(value_in(number), value);
+      ops_.move_construct(cells_.value(number), value);
     } else {
-      ops_.copy_construct(value_in(number), value);
+      ops_.copy_construct(cells_.value(number), value);
     }
     if (++tail_cell_ == cell_count_) tail_cell_ = 0;
     if (consumer_ == nullptr) {
@@ -91,8 +92,8 @@ class EdgeQueue {
       tail_.store(tail + 1, std::memory_order_seq_cst);
       consumer_->wake();
       // The consumer has read the next cell's lines: to be this core's again when they are written.
-      __builtin_prefetch(cell(tail_cell_), 1);
-      __builtin_prefetch(value_in(tail_cell_), 1);
+      __builtin_prefetch(cells_.cell(tail_cell_), 1);
+      __builtin_prefetch(cells_.value(tail_cell_), 1);
     }
     if (tail + 1 - head_seen_ > high_water_.load(std::memory_order_relaxed)) note_depth(tail + 1);
   }
@@ -109,15 +110,15 @@ class EdgeQueue {
   /// The oldest sample, claimed and left in place; the same one until pop().
   [[nodiscard]] Front front() noexcept {
     if (claimed_ == kNoCell && !claim()) return {};
-    return {value_in(claimed_), reinterpret_cast<const SampleMetadata*>(cell(claimed_))};
+    return {cells_.value(claimed_), cells_.metadata(claimed_)};
   }
   /// Of what front() gave; null where samples have none.
   [[nodiscard]] const FlowStamp* front_stamp() const noexcept {
-    return stamped_ ? reinterpret_cast<const FlowStamp*>(cell(claimed_) + kStampOffset) : nullptr;
+    return stamped_ ? cells_.stamp(claimed_) : nullptr;
   }
   /// Destroys what front() gave (moved from or not) and frees its cell.
   void pop() noexcept {
-    ops_.destroy(value_in(claimed_));
+    ops_.destroy(cells_.value(claimed_));
     if (stealing_) return give_back_cell();
     claimed_ = kNoCell;
     if (++head_cell_ == cell_count_) head_cell_ = 0;
@@ -157,12 +158,6 @@ class EdgeQueue {
   }
 
  private:
-  [[nodiscard]] std::byte* cell(std::uint32_t number) const noexcept {
-    return cells_.get() + std::size_t{number} * stride_;
-  }
-  [[nodiscard]] void* value_in(std::uint32_t number) const noexcept {
-    return cell(number) + value_offset_;
-  }
   // The producer's.
   [[nodiscard]] bool find_room(std::uint64_t tail, std::uint32_t count) noexcept;
   void note_depth(std::uint64_t tail) noexcept;
@@ -177,23 +172,16 @@ class EdgeQueue {
   void give_back_cell() noexcept;
   void wake_producer() noexcept;
 
-  static constexpr std::size_t kStampOffset = sizeof(SampleMetadata);
-  static_assert(kStampOffset % alignof(FlowStamp) == 0);
   static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
-  struct FreeAligned {
-    void operator()(std::byte* memory) const noexcept;
-  };
 
   const PayloadOps& ops_;
   const bool stealing_;  ///< Drop-oldest.
   const bool stamped_;
   std::uint32_t depth_;
   const std::uint32_t arm_;
-  std::uint32_t value_offset_{0};
-  std::size_t stride_{0};
-  std::uint32_t cell_count_{0};
+  const std::uint32_t cell_count_;
   std::uint64_t ring_mask_{0};  ///< Of the rings of cell numbers.
-  std::unique_ptr<std::byte[], FreeAligned> cells_{};
+  const CellStore cells_;
   std::vector<std::atomic<std::uint32_t>> queued_{};  ///< drop-oldest: cell numbers, oldest at head
   std::vector<std::atomic<std::uint32_t>>
       returned_{};  ///< drop-oldest: cells back from the consumer

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "cell_store.hpp"
 #include "flow_stamp.hpp"
 #include "weftline/core/sample.hpp"
 #include "weftline/graph/payload_ops.hpp"
@@ -39,41 +38,29 @@ class SampleCache {
     const std::uint32_t number = first_ + index;
     return number < capacity_ ? number : number - capacity_;
   }
-  [[nodiscard]] void* value(std::uint32_t number) const noexcept {
-    return cell(number) + value_offset_;
-  }
+  [[nodiscard]] void* value(std::uint32_t number) const noexcept { return cells_.value(number); }
   [[nodiscard]] const SampleMetadata& metadata(std::uint32_t number) const noexcept {
-    return *reinterpret_cast<const SampleMetadata*>(cell(number));
+    return *cells_.metadata(number);
   }
   [[nodiscard]] const SampleMetadata& metadata_at(std::uint32_t index) const noexcept {
     return metadata(number_of(index));
   }
   /// Where it comes from, for latencies; without an origin where the run keeps none.
-  [[nodiscard]] FlowStamp& stamp(std::uint32_t number) noexcept { return stamps_[number]; }
+  [[nodiscard]] FlowStamp& stamp(std::uint32_t number) noexcept { return *cells_.stamp(number); }
   /// Whether an activation was given that sample. A tensor is then ordered on the operator's
   /// stream, for good.
   [[nodiscard]] bool given(std::uint32_t number) const noexcept { return given_[number] != 0; }
   void mark_given(std::uint32_t number) noexcept { given_[number] = 1; }
 
   [[nodiscard]] SampleCells cells(std::span<const std::uint32_t> numbers) const noexcept {
-    return {cells_.get(), stride_, value_offset_, numbers};
+    return {cells_.cell(0), cells_.stride(), cells_.value_offset(), numbers};
   }
 
  private:
-  [[nodiscard]] std::byte* cell(std::uint32_t number) const noexcept {
-    return cells_.get() + std::size_t{number} * stride_;
-  }
-  struct FreeAligned {
-    void operator()(std::byte* memory) const noexcept;
-  };
-
   const PayloadOps& ops_;
   const std::uint32_t capacity_;
-  std::size_t value_offset_{0};
-  std::size_t stride_{0};
-  std::unique_ptr<std::byte[], FreeAligned> cells_{};
-  std::vector<std::uint8_t> given_{};
-  std::vector<FlowStamp> stamps_{};
+  const CellStore cells_;
+  std::vector<std::uint8_t> given_;
   std::uint32_t first_{0};
   std::uint32_t size_{0};
 };
