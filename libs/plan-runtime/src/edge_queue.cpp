@@ -36,7 +36,7 @@ void EdgeQueue::clear() noexcept {
 bool EdgeQueue::find_room(std::uint64_t tail, std::uint32_t count) noexcept {
   const auto fits = [&] {
     head_seen_ = head_.load(std::memory_order_seq_cst);
-    return tail - head_seen_ + count <= depth_;
+    return tail - head_seen_ + count <= depth();
   };
   if (fits()) return true;
   // The consumer stores the head and then looks at the flag; this side stores the flag and then
@@ -78,9 +78,9 @@ void EdgeQueue::steal(std::uint64_t head) noexcept {
 }
 
 std::uint32_t EdgeQueue::claim_cell(std::uint64_t tail) noexcept {
-  if (tail - head_seen_ >= depth_) {
+  if (tail - head_seen_ >= depth()) {
     head_seen_ = head_.load(std::memory_order_acquire);
-    if (tail - head_seen_ >= depth_) steal(head_seen_++);
+    if (tail - head_seen_ >= depth()) steal(head_seen_++);
   }
   const std::uint32_t number = take_free_cell();
   queued_[tail & ring_mask_].store(number, std::memory_order_relaxed);
@@ -141,7 +141,8 @@ bool EdgeQueue::ended() noexcept {
 std::uint32_t EdgeQueue::depth_now() const noexcept {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-  return tail > head ? static_cast<std::uint32_t>(std::min<std::uint64_t>(tail - head, depth_)) : 0;
+  return tail > head ? static_cast<std::uint32_t>(std::min<std::uint64_t>(tail - head, depth()))
+                     : 0;
 }
 
 }  // namespace weftline::runtime

@@ -57,7 +57,7 @@ class EdgeQueue {
   ~EdgeQueue();
 
   /// While neither lane runs and nothing is queued; at most the capacity.
-  void set_depth(std::uint32_t depth) noexcept { depth_ = depth; }
+  void set_depth(std::uint32_t depth) noexcept { depth_.store(depth, std::memory_order_relaxed); }
 
   // The producer's lane.
 
@@ -66,7 +66,7 @@ class EdgeQueue {
   [[nodiscard]] bool has_room(std::uint32_t count) noexcept {
     if (stealing_) return true;
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-    return tail - head_seen_ + count <= depth_ || find_room(tail, count);
+    return tail - head_seen_ + count <= depth() || find_room(tail, count);
   }
   /// Copies, or moves out of, `value`; `metadata()` is called once and makes the sample's in its
   /// place. The caller has seen has_room().
@@ -158,6 +158,9 @@ class EdgeQueue {
   }
 
  private:
+  [[nodiscard]] std::uint32_t depth() const noexcept {
+    return depth_.load(std::memory_order_relaxed);
+  }
   // The producer's.
   [[nodiscard]] bool find_room(std::uint64_t tail, std::uint32_t count) noexcept;
   void note_depth(std::uint64_t tail) noexcept;
@@ -177,7 +180,7 @@ class EdgeQueue {
   const PayloadOps& ops_;
   const bool stealing_;  ///< Drop-oldest.
   const bool stamped_;
-  std::uint32_t depth_;
+  std::atomic<std::uint32_t> depth_;  ///< Set before the lanes start; counters are read by anyone.
   const std::uint32_t arm_;
   const std::uint32_t cell_count_;
   std::uint64_t ring_mask_{0};  ///< Of the rings of cell numbers.

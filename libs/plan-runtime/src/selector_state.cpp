@@ -54,7 +54,8 @@ class LatestWithinSelector final : public SelectorState {
       WEFTLINE_TRY(queue.move_head_to(latest_));
       captured_ns_ = capture_ns;
     }
-    if (latest_.empty()) return {};
+    // A reference may lie before that of an earlier activation, and so before what that one took.
+    if (latest_.empty() || captured_ns_ > reference_ns) return {};
     if (captured_ns_ < before(reference_ns, max_age_ns_)) {
       selected.reason = SelectionReason::kTooStale;
       return {};

@@ -84,3 +84,27 @@ TEST_CASE("a window has nothing from beyond its end, though the one before it re
   REQUIRE(second.has_value());
   CHECK(second->inputs[1].sequences == std::vector<std::uint64_t>{1, 2});
 }
+
+TEST_CASE("the latest sample is none from beyond the reference, though an earlier one had it") {
+  Replay replay({.kind = TemporalRecordTriggerKind::kEach, .inputs = {0}}, {},
+                {{},
+                 {.selector = InputSelectorKind::kLatestWithin,
+                  .triggering = false,
+                  .max_age_ns = 10,
+                  .missing = MissingDataKind::kAbsent,
+                  .reference_clock = ClockId{0},
+                  .cache_capacity = 1,
+                  .selector_cache = 1}});
+  replay.start();
+  std::uint64_t sequence = 0;
+  for (const std::int64_t capture_ns : {40, 38, 41}) replay.arrive(0, {sequence++, capture_ns});
+  replay.arrive(1, {7, 39});
+  const auto sees = [&](std::vector<std::uint64_t> wanted) {
+    const auto activation = replay.next();
+    REQUIRE(activation.has_value());
+    CHECK(activation->inputs[1].sequences == wanted);
+  };
+  sees({7});
+  sees({});
+  sees({7});
+}

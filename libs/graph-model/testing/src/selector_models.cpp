@@ -34,7 +34,8 @@ std::vector<ModelSample> LatestWithinModel::select(ModelInput& input, std::int64
   }
   if (!latest_) return {};
   note_held(1);
-  if (reference_ns - latest_->capture_ns.value_or(reference_ns) > max_age_ns_) return {};
+  const std::int64_t age_ns = reference_ns - latest_->capture_ns.value_or(reference_ns);
+  if (age_ns < 0 || age_ns > max_age_ns_) return {};
   return {*latest_};
 }
 
