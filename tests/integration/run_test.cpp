@@ -186,6 +186,7 @@ TEST_CASE("a domain serves one run, and a process has one") {
 }
 
 TEST_CASE("child: given back", "[.child]") {
+  ::signal(SIGTERM, SIG_DFL);  // not the test program's handler
   {
     auto signals = ManagedShutdownSignals::create();
     REQUIRE(signals);

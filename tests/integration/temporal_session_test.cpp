@@ -50,7 +50,9 @@ class Mailbox {
     const std::lock_guard lock(mutex_);
     orders_.push_back(order);
     ++posted_;
-    or_throw(sender_->notify());
+    // A run that has failed meanwhile, as its model will say, is closed to orders.
+    const auto notified = sender_->notify();
+    if (!notified && notified.error().code != weftline::ErrorCode::kClosed) or_throw(notified);
   }
   std::optional<ModelSample> take() {
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random runs whose operators are restarted and get new parameters, from outside and by themselves,
-// all the time. WEFTLINE_STRESS_SECONDS says how long (180), WEFTLINE_STRESS_SEED with which one to
+// all the time. WEFTLINE_STRESS_SECONDS says how long (90), WEFTLINE_STRESS_SEED with which one to
 // begin (1); each run takes the next one.
 #include <catch2/catch_test_macros.hpp>
 #include <cstdio>
@@ -230,7 +230,7 @@ void survive(std::uint32_t seed, Totals& totals) {
 }  // namespace
 
 TEST_CASE("operators that are restarted and updated at random lose nothing and see whole updates") {
-  const std::chrono::seconds length(number_of_environment("WEFTLINE_STRESS_SECONDS", 180));
+  const std::chrono::seconds length(number_of_environment("WEFTLINE_STRESS_SECONDS", 90));
   const auto first = static_cast<std::uint32_t>(number_of_environment("WEFTLINE_STRESS_SEED", 1));
   const auto deadline = std::chrono::steady_clock::now() + length;
   // One thread may stay for the whole process: the retirement worker.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random runs, ended at random: what must hold whatever happens. WEFTLINE_STRESS_SECONDS says how
-// long (180), WEFTLINE_STRESS_SEED with which one to begin (1); each run takes the next one.
+// long (90), WEFTLINE_STRESS_SEED with which one to begin (1); each run takes the next one.
 #include <catch2/catch_test_macros.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -202,7 +202,7 @@ void survive(std::uint32_t seed) {
 
 TEST_CASE(
     "random runs end as they are told, lose nothing they must not, and leave nothing behind") {
-  const std::chrono::seconds length(number_of_environment("WEFTLINE_STRESS_SECONDS", 180));
+  const std::chrono::seconds length(number_of_environment("WEFTLINE_STRESS_SECONDS", 90));
   const auto first = static_cast<std::uint32_t>(number_of_environment("WEFTLINE_STRESS_SEED", 1));
   const auto deadline = std::chrono::steady_clock::now() + length;
   // One thread may stay for the whole process: the retirement worker.
