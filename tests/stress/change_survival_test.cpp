@@ -6,33 +6,23 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <iterator>
 #include <thread>
 
 #include "random_changes.hpp"
+#include "survival_limits.hpp"
 #include "weftline/runtime/parameter_control.hpp"
 #include "weftline/runtime/run_counters_text.hpp"
 #include "weftline/runtime/run_session.hpp"
 #include "weftline/testing/bounded_wait.hpp"
 
 using namespace weftline;
+using stress::entries_of;
+using stress::kWatchdog;
+using stress::number_of_environment;
 using stress::RandomChanges;
 using State = LifecycleTransactionState;
 
 namespace {
-
-constexpr std::chrono::seconds kWatchdog{100};
-
-std::uint64_t number_of_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-std::size_t entries_of(const char* folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder),
-                                                std::filesystem::directory_iterator()));
-}
 
 /// What the threads that change a run have seen of it.
 struct Seen {

@@ -5,32 +5,22 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <iterator>
 #include <numeric>
 #include <thread>
 
 #include "random_run.hpp"
+#include "survival_limits.hpp"
 #include "weftline/runtime/run_session.hpp"
 #include "weftline/testing/bounded_wait.hpp"
 
 using namespace weftline;
+using stress::entries_of;
 using stress::Fault;
+using stress::kWatchdog;
+using stress::number_of_environment;
 using stress::RandomRun;
 
 namespace {
-
-constexpr std::chrono::seconds kWatchdog{100};
-
-std::uint64_t number_of_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-std::size_t entries_of(const char* folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder),
-                                                std::filesystem::directory_iterator()));
-}
 
 /// A run that hangs can't be given up: its session would wait for it for ever.
 void end_within_patience(const RunSession& session, std::uint32_t seed) {
